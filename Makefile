@@ -1,0 +1,46 @@
+# Two commands are enough: `make demo` and `make test`. Everything else is a part of them.
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export NUMBA_CACHE_DIR ?= $(or $(SKYLINE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/skyline)/numba
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo up test lint bench soak clean
+
+help: ## list the commands
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
+
+setup: $(VENV)/.ready ## make the virtual environment in .venv (implied by the others)
+
+$(VENV)/.ready: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed: set PYTHON=..." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --disable-pip-version-check --no-input --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --disable-pip-version-check --no-input --no-deps -q -e .
+	$(BIN)/python -c 'from deploy.local.java import ensure_java; ensure_java()'
+	@touch $@
+
+demo: setup ## run the spot market and show its skyline; SECONDS=10 ends by itself and checks the result
+	@$(BIN)/skyline demo --seconds $(or $(SECONDS),0)
+
+up: setup ## run Kafka and every service here until Ctrl-C
+	@$(BIN)/skyline up
+
+test: setup ## run every test, on a real Kafka
+	$(BIN)/python -m pytest
+
+lint: setup ## ruff, mypy and import-linter
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: setup ## the benchmarks, in their quick form
+	@for name in $$(cd benchmarks && ls *.py | grep -vE '^(__init__|harness|datasets)' | sed 's/\.py//'); do \
+		echo "== $$name"; $(BIN)/python -m benchmarks.$$name --quick || exit 1; done
+
+soak: setup ## kill the maintainer and the broker for long, and compare what was published
+	$(BIN)/python -m pytest tests/maintainer/test_crashes.py --soak
+
+clean: ## remove the virtual environment, local data and caches of tools
+	rm -rf $(VENV) .local build *.egg-info .mypy_cache .ruff_cache .import_linter_cache .hypothesis tests/artifacts

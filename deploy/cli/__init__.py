@@ -1,0 +1,1 @@
+"""The `skyline` command: one file per subcommand."""

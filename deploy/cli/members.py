@@ -1,0 +1,28 @@
+"""Print the members of a view as they are now."""
+
+from __future__ import annotations
+
+import argparse
+
+import orjson
+from rich.console import Console
+
+from deploy.cli.tables import member_table
+from deploy.cli.target import add_target_arguments, target
+from deploy.cli.topics import current_members
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_target_arguments(parser)
+    parser.add_argument("--json", action="store_true", help="one JSON object per line")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    view, kafka = target(arguments)
+    members = current_members(kafka, view)
+    if arguments.json:
+        for key in sorted(members):
+            print(orjson.dumps(members[key]).decode())
+        return 0
+    Console().print(member_table(view, members.values(), f"{view.name}: {len(members)} members"))
+    return 0

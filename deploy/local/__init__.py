@@ -1,0 +1,1 @@
+"""The local stack: a real Kafka in one command, without Docker."""

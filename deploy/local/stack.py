@@ -1,0 +1,86 @@
+"""Several processes as one: started together, one log view, ended together."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import IO, Final
+
+from deploy.local.broker import die_with_parent
+from deploy.local.cache import cache_dir
+
+STOP_SECONDS: Final = 4.0
+"""Everything ends within 5 seconds of Ctrl-C: what has not after 4 is killed."""
+
+Sink = Callable[[str, str], None]
+
+
+class Stack:
+    """Child processes of this one; their lines go to `sink(name, line)`. Children die with their parent."""
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+        self._children: dict[str, subprocess.Popen[str]] = {}
+        self._readers: list[threading.Thread] = []
+
+    def start(self, name: str, module: str, *arguments: str) -> None:
+        """Runs `python -m module arguments`."""
+        environment = {"NUMBA_CACHE_DIR": str(cache_dir() / "numba"), **os.environ, "PYTHONUNBUFFERED": "1"}
+        child = subprocess.Popen(
+            [sys.executable, "-m", module, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            env=environment,
+            start_new_session=True,
+            preexec_fn=die_with_parent,
+        )
+        self._children[name] = child
+        assert child.stdout is not None
+        reader = threading.Thread(target=self._read, args=(name, child.stdout), daemon=True)
+        reader.start()
+        self._readers.append(reader)
+
+    def stop(self, name: str) -> int:
+        """Ends one child in good order and gives its exit code."""
+        child = self._children.pop(name)
+        _end([child])
+        return child.returncode
+
+    def ended(self) -> tuple[str, int] | None:
+        """A child that has ended by itself, and its exit code."""
+        for name, child in self._children.items():
+            if child.poll() is not None:
+                return name, child.returncode
+        return None
+
+    def stop_all(self) -> None:
+        """Ends every child, all at once."""
+        _end(list(self._children.values()))
+        self._children.clear()
+        for reader in self._readers:
+            reader.join(1.0)
+
+    def _read(self, name: str, lines: IO[str]) -> None:
+        for line in lines:
+            self._sink(name, line.rstrip("\n"))
+
+
+def _end(children: list[subprocess.Popen[str]]) -> None:
+    for child in children:
+        if child.poll() is None:
+            child.send_signal(signal.SIGTERM)
+    deadline = time.monotonic() + STOP_SECONDS
+    for child in children:
+        try:
+            child.wait(max(0.0, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()

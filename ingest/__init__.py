@@ -1,0 +1,1 @@
+"""Sources of updates: files, HTTP, generators and the ticker. Everything is checked before it is sent."""

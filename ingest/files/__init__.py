@@ -1,0 +1,1 @@
+"""`python -m ingest file`: CSV, JSON Lines and Parquet files as updates, resumed where an earlier run ended."""

@@ -1,0 +1,72 @@
+"""What a run that was killed had sent beyond its saved progress: read from the topic, so that nothing is doubled.
+
+Progress is saved about once a second. Rows that were written after the last save, by a process that then died, stand
+in the topic at the saved offset or later, in the file's order, perhaps between records of other producers. A row that
+is found there is not sent again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from contextlib import closing
+
+from confluent_kafka import Consumer, KafkaException, TopicPartition
+
+from ingest.batch import Batch
+from skyline.runtime.config import KafkaSettings
+from skyline.runtime.drain import Drain
+from skyline.runtime.topics import TIMEOUT, KafkaUnreachable
+
+_PARTITION = 0
+_GROUP = "skyline-ingest"
+_SILENCE_SECONDS = 5.0
+
+Written = tuple[bytes | None, bytes | None, int]
+"""Key, value and timestamp of a record."""
+
+
+def ends_of(kafka: KafkaSettings, topic: str) -> tuple[int, int]:
+    """(first offset that is kept, offset of the next record) of the topic."""
+    with closing(Consumer({**kafka.client(group_id=_GROUP), "log_level": 0})) as consumer:
+        try:
+            first, past = consumer.get_watermark_offsets(TopicPartition(topic, _PARTITION), timeout=TIMEOUT)
+        except KafkaException as error:
+            raise KafkaUnreachable(f"the end of {topic} is unknown: {error.args[0].str()}") from None
+    return first, past
+
+
+def written_since(kafka: KafkaSettings, topic: str, offset: int) -> Generator[Written, None, None]:
+    """The records from `offset` to the topic's present end."""
+    first, past = ends_of(kafka, topic)
+    start = max(offset, first)
+    if start >= past:
+        return
+    with Drain(kafka.client(group_id=_GROUP), topic, _PARTITION, start) as drain:
+        while drain.position < past:
+            records = drain.poll(_SILENCE_SECONDS)
+            if not len(records):
+                return  # the last offsets hold no records: marks of other producers' transactions
+            for row in range(len(records)):
+                if records.offsets[row] < past:
+                    yield records.key(row), records.value(row), int(records.timestamps[row])
+
+
+class Tail:
+    """The rows that are already written, met in order."""
+
+    def __init__(self, written: Iterator[Written], compare_time: bool) -> None:
+        """`compare_time`: rows have event times of their own, so that a second run gives them the same ones."""
+        self._written = written
+        self._compare_time = compare_time
+        self.found = 0
+
+    def without_written(self, batch: Batch) -> Batch:
+        """The rest of the batch, from the first update that is not written yet."""
+        for index, wanted in enumerate(zip(batch.keys, batch.values, batch.timestamps, strict=True)):
+            if not any(self._same(wanted, record) for record in self._written):
+                return batch[index:]
+            self.found += 1
+        return batch[len(batch) :]
+
+    def _same(self, wanted: Written, record: Written) -> bool:
+        return wanted == record if self._compare_time else wanted[:2] == record[:2]

@@ -1,0 +1,108 @@
+"""Commits outputs in the background, so that the next batch is read and applied while this one is committed."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Final
+
+from maintainer.output import Output
+from maintainer.transactions import Transactions
+from skyline.runtime.metrics import Metrics
+
+QUIET_SECONDS: Final = 1.0
+"""How long offsets of updates without any change may wait for a transaction."""
+
+_MOST_WAITING: Final = 200_000
+"""Records to publish beyond which the engine waits for the commit: it bounds memory, and what a crash repeats."""
+
+
+class Committer:
+    """One thread that takes whatever has been submitted since its last commit and publishes it in one transaction."""
+
+    def __init__(self, transactions: Transactions, metrics: Metrics, view: str, position: int) -> None:
+        self._transactions = transactions
+        self._metrics, self._view = metrics, view
+        self._condition = threading.Condition()
+        self._waiting: Output | None = None
+        self._committed = position
+        self._closing = False
+        self._failure: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, name=f"commit {view}", daemon=True)
+        self._thread.start()
+
+    def submit(self, output: Output) -> None:
+        """Hands over the output of the next batch; waits while too much is waiting already."""
+        with self._condition:
+            self._condition.wait_for(lambda: self._failure is not None or not self._full())
+            self._raise_failure()
+            if self._waiting is None:
+                self._waiting = output
+            else:
+                self._waiting.extend(output)
+            self._condition.notify_all()
+
+    def wait_committed(self, position: int) -> None:
+        """Returns once everything before `position` is committed."""
+        with self._condition:
+            self._condition.wait_for(lambda: self._failure is not None or self._committed >= position)
+            self._raise_failure()
+
+    def close(self) -> None:
+        """Commits what was submitted and ends the thread."""
+        with self._condition:
+            self._closing = True
+            self._condition.notify_all()
+        self._thread.join()
+        self._raise_failure()
+
+    def _full(self) -> bool:
+        return self._waiting is not None and len(self._waiting.records) > _MOST_WAITING
+
+    def _raise_failure(self) -> None:
+        if self._failure is not None:
+            raise self._failure
+
+    def _run(self) -> None:
+        try:
+            while (output := self._next()) is not None:
+                self._commit(output)
+        except BaseException as failure:  # handed to the thread that submits, which ends the process
+            with self._condition:
+                self._failure = failure
+                self._condition.notify_all()
+
+    def _next(self) -> Output | None:
+        """What to commit now: at once where there are records, after a while where there are only offsets."""
+        with self._condition:
+            self._condition.wait_for(lambda: self._waiting is not None or self._closing)
+            self._condition.wait_for(
+                lambda: self._closing or (self._waiting is not None and bool(self._waiting.records)), QUIET_SECONDS
+            )
+            output, self._waiting = self._waiting, None
+            self._condition.notify_all()
+            return output
+
+    def _commit(self, output: Output) -> None:
+        started = time.perf_counter()
+        retries = self._transactions.retries
+        self._transactions.commit(output)
+        self._observe(output, time.perf_counter() - started, self._transactions.retries - retries)
+        with self._condition:
+            self._committed = output.position
+            self._condition.notify_all()
+
+    def _observe(self, output: Output, seconds: float, retries: int) -> None:
+        metrics, view = self._metrics, self._view
+        metrics.transaction_seconds.labels(view).observe(seconds)
+        metrics.transaction_retries.labels(view).inc(retries)
+        metrics.updates.labels(view).inc(output.updates)
+        for (op, reason), count in output.changes.items():
+            metrics.changes.labels(view, op, reason).inc(count)
+        for reason, count in output.rejected.items():
+            metrics.rejected.labels(view, reason).inc(count)
+        metrics.members.labels(view).set(output.members)
+        metrics.objects.labels(view).set(output.objects)
+        metrics.seq.labels(view).set(output.seq)
+        metrics.clock.labels(view).set(output.clock / 1000)
+        metrics.event_lag.labels(view).set(time.time() - output.clock / 1000)

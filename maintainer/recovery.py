@@ -1,0 +1,121 @@
+"""From a crash to the state at the committed offset: newest whole checkpoint, or the start of the log, then replay."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from dataclasses import dataclass
+from typing import Final
+
+from confluent_kafka import Consumer, TopicPartition
+
+from maintainer.checkpoint import Checkpoints
+from maintainer.state import ViewState, load_state, new_state
+from maintainer.transactions import read_metadata
+from skyline.errors import SkylineError
+from skyline.runtime.drain import Drain
+from skyline.runtime.metrics import Metrics
+from skyline.view import View
+from skyline.wire.decode import UpdateDecoder
+from skyline.wire.records import Records
+
+_log = logging.getLogger("maintainer.recovery")
+_CALL_SECONDS: Final = 30.0
+_POLL_SECONDS: Final = 0.2
+
+
+class LogTruncated(SkylineError):
+    """The updates topic no longer holds what recovery needs."""
+
+
+class OffsetsLost(SkylineError):
+    """The group has no committed offset although the view has published changes."""
+
+
+class NotDeterministic(SkylineError):
+    """Replay did not give what was published: the log, the checkpoint or the code is not what it was."""
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """Where the group stands: the next offset to read, and the number of the last change before it."""
+
+    position: int
+    seq: int | None
+
+
+def committed(consumer: Consumer, source: TopicPartition) -> Committed | None:
+    """What the group has committed, once no transaction is open any more; None before the first commit."""
+    found = consumer.committed([source], timeout=_CALL_SECONDS)[0]
+    if found.error is not None:
+        raise SkylineError(f"the committed offset of {source.topic} cannot be read: {found.error}")
+    return Committed(found.offset, read_metadata(found.metadata)) if found.offset >= 0 else None
+
+
+def starting_state(
+    view: View, consumer: Consumer, source: TopicPartition, checkpoints: Checkpoints, to: Committed | None
+) -> ViewState:
+    """The state to replay from. Refuses a log that does not reach back to it, rather than give a wrong skyline."""
+    low, high = consumer.get_watermark_offsets(source, timeout=_CALL_SECONDS)
+    if to is None:
+        _refuse_lost_offsets(view, consumer)
+    elif to.position > high:
+        raise LogTruncated(
+            f"{source.topic} ends at offset {high}, but the group has committed {to.position}: the topic was deleted "
+            f"or lost data; give the view a new name, or restore the topic"
+        )
+    saved = checkpoints.newest(to.position if to else 0)
+    state = load_state(view, saved) if saved else new_state(view)
+    if state.position < low:
+        where = f"the newest checkpoint stands at offset {state.position}" if saved else "there is no checkpoint"
+        raise LogTruncated(
+            f"{source.topic} begins at offset {low}, but {where}: updates in between are gone, so the skyline cannot "
+            f"be known; restore a checkpoint from back-up, or give the view a new name and republish its objects"
+        )
+    return state
+
+
+def replay(
+    view: View, state: ViewState, drain: Drain, to: Committed, stop: threading.Event, metrics: Metrics
+) -> Records | None:
+    """Applies everything before the committed offset in silence; gives what was read beyond it, or None if stopped."""
+    decoder = UpdateDecoder(view)
+    began = state.position
+    rest: Records | None = None
+    while state.position < to.position:
+        if stop.is_set():
+            return None
+        records = drain.poll(_POLL_SECONDS)
+        if not len(records):
+            continue
+        past = int((records.offsets < to.position).sum())
+        state.apply(decoder.decode(records.slice(0, past)))
+        metrics.replayed.labels(view.name).inc(past)
+        rest = records.slice(past, len(records))
+    _settle_seq(view, state, to)
+    _log.info(
+        "%s: replayed %d updates to offset %d, seq %d", view.name, state.position - began, state.position, state.seq
+    )
+    return rest if rest is not None else Records.of([])
+
+
+def _settle_seq(view: View, state: ViewState, to: Committed) -> None:
+    """Coalesced views number what they publish, which only the commit knows; all others must come out the same."""
+    if view.coalesce and to.seq is not None:
+        state.seq = to.seq
+    if to.seq is not None and state.seq != to.seq:
+        raise NotDeterministic(
+            f"replay of view {view.name!r} to offset {to.position} gives {state.seq} changes, but {to.seq} were "
+            f"published: nothing more is published; audit the view (python -m spark_jobs.audit) before going on"
+        )
+
+
+def _refuse_lost_offsets(view: View, consumer: Consumer) -> None:
+    changes = TopicPartition(view.topic("changes"), 0)
+    low, high = consumer.get_watermark_offsets(changes, timeout=_CALL_SECONDS)
+    if high > low:
+        raise OffsetsLost(
+            f"{changes.topic} has records, but the group has no committed offset for {view.topic('updates')}: it "
+            f"expired or was deleted, or --group was changed; restore it with kafka-consumer-groups.sh --reset-offsets "
+            f"to the offset after that of the last change"
+        )

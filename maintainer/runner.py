@@ -1,0 +1,154 @@
+"""Maintains one view while this process owns it: recover, then poll, decode, apply, commit, checkpoint.
+
+1. poll a batch from the updates topic
+2. decode it; rejects are split off
+3. apply it to the engine
+4. hand the output to the committer, which publishes it and the input offsets in one transaction
+5. and commits, while the next batch is polled, decoded and applied
+6. now and then write a checkpoint, of committed state only
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+from confluent_kafka import Consumer, TopicPartition
+
+from maintainer.checkpoint import Checkpoints
+from maintainer.committer import Committer
+from maintainer.config import MaintainerConfig
+from maintainer.recovery import committed, replay, starting_state
+from maintainer.state import ViewState
+from maintainer.transactions import Transactions
+from skyline.runtime.drain import Drain
+from skyline.runtime.metrics import Metrics
+from skyline.view import View
+from skyline.wire.decode import UpdateDecoder
+from skyline.wire.records import Records
+
+_log = logging.getLogger("maintainer.runner")
+_POLL_SECONDS: Final = 0.1
+
+
+class Runner:
+    """One thread that owns the view's engine. It ends by `stop`, or by a failure that `failure` then holds."""
+
+    def __init__(
+        self, view: View, config: MaintainerConfig, group_metadata: Callable[[], Any], metrics: Metrics
+    ) -> None:
+        self._view, self._config, self._metrics = view, config, metrics
+        self._group_metadata = group_metadata
+        self._source = TopicPartition(view.topic("updates"), 0)
+        self._checkpoints = Checkpoints(config.state, view)
+        self._decoder = UpdateDecoder(view)
+        self._stop = threading.Event()
+        self._writing: threading.Thread | None = None
+        self._checkpointed = time.monotonic()
+        self.failure: BaseException | None = None
+        self.live = False
+        """Whether recovery is over."""
+        self.position = 0
+        self._thread = threading.Thread(target=self._run, name=f"view {view.name}", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Asks the runner to commit what it has applied and end."""
+        self._stop.set()
+
+    def join(self) -> None:
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            self._maintain()
+        except BaseException as failure:  # reported by the service, which ends the process
+            self.failure = failure
+        self.live = False
+        self._metrics.active.labels(self._view.name).set(0)
+
+    def _maintain(self) -> None:
+        started = time.perf_counter()
+        kafka, name = self._config.kafka, f"{self._config.group}.{self._view.name}"
+        transactions = Transactions(kafka, name, self._source, self._group_metadata)
+        transactions.take_over()
+        settings = kafka.client(group_id=name, isolation_level="read_committed")
+        # not the group's own consumer: a call on it waits until the thread that polls it lets go
+        lookups = Consumer(settings)
+        try:
+            to = committed(lookups, self._source)
+            state = starting_state(self._view, lookups, self._source, self._checkpoints, to)
+        finally:
+            lookups.close()
+        with Drain(settings, self._source.topic, self._source.partition, state.position) as drain:
+            rest: Records | None = Records.of([])
+            if to is not None:
+                rest = replay(self._view, state, drain, to, self._stop, self._metrics)
+            if rest is None:
+                return
+            self._metrics.recovery_seconds.labels(self._view.name).set(time.perf_counter() - started)
+            self._metrics.active.labels(self._view.name).set(1)
+            _log.info(
+                "%s: live at offset %d after %.1f s", self._view.name, state.position, time.perf_counter() - started
+            )
+            self._follow(state, drain, transactions, rest)
+
+    def _follow(self, state: ViewState, drain: Drain, transactions: Transactions, rest: Records) -> None:
+        committer = Committer(transactions, self._metrics, self._view.name, state.position)
+        self.position = state.position
+        self.live = True
+        self._process(state, committer, rest)
+        while not self._stop.is_set():
+            self._process(state, committer, drain.poll(_POLL_SECONDS))
+            self._checkpoint_when_due(state, committer)
+        committer.close()
+        self._write_checkpoint(state, committer)
+
+    def _process(self, state: ViewState, committer: Committer, records: Records) -> None:
+        if not len(records):
+            return
+        view = self._view.name
+        self._metrics.batch.labels(view).observe(len(records))
+        with self._metrics.decode_seconds.labels(view).time():
+            batch = self._decoder.decode(records)
+        with self._metrics.engine_seconds.labels(view).time():
+            output = state.apply(batch)
+        committer.submit(output)
+        self.position = state.position
+
+    def _checkpoint_when_due(self, state: ViewState, committer: Committer) -> None:
+        interval = self._config.checkpoint_seconds
+        if interval and time.monotonic() - self._checkpointed >= interval and not self._is_writing():
+            self._write_checkpoint(state, committer)
+
+    def _is_writing(self) -> bool:
+        return self._writing is not None and self._writing.is_alive()
+
+    def _write_checkpoint(self, state: ViewState, committer: Committer) -> None:
+        """Copies the state now; writes it in the background once all that it contains is committed."""
+        self._checkpointed = time.monotonic()
+        if self._writing is not None:
+            self._writing.join()
+        copy, position = state.dump(), state.position
+        self._writing = threading.Thread(target=self._write, args=(copy, position, committer), daemon=True)
+        self._writing.start()
+        if self._stop.is_set():
+            self._writing.join()
+
+    def _write(self, copy: dict[str, object], position: int, committer: Committer) -> None:
+        committer.wait_committed(position)
+        view, started = self._view.name, time.perf_counter()
+        try:
+            size = self._checkpoints.write(copy)
+        except OSError as error:
+            # the log still holds everything: a full disk costs recovery time, not data
+            _log.error("%s: no checkpoint was written: %s", view, error)
+            return
+        self._metrics.checkpoint_seconds.labels(view).observe(time.perf_counter() - started)
+        self._metrics.checkpoint_bytes.labels(view).set(size)
+        self._metrics.checkpoint_time.labels(view).set(time.time())

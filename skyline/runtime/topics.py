@@ -1,0 +1,103 @@
+"""Topics of a view: created with the right settings, or checked, with an error that says what to change."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, ResourceType
+
+from skyline.errors import SkylineError
+from skyline.runtime.config import KafkaSettings
+from skyline.view import TOPIC_KINDS, View
+
+TIMEOUT: Final = 30.0
+_WEEK_MS: Final = 7 * 86_400_000
+_LARGEST_RECORD: Final = 16 * 2**20
+
+SETTINGS: Final[dict[str, dict[str, str]]] = {
+    "updates": {"cleanup.policy": "delete", "retention.ms": str(_WEEK_MS), "message.timestamp.type": "CreateTime"},
+    "changes": {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1"},
+    "skyline": {"cleanup.policy": "compact"},
+    "rejected": {
+        "cleanup.policy": "delete",
+        "retention.ms": str(4 * _WEEK_MS),
+        "max.message.bytes": str(_LARGEST_RECORD),
+    },
+}
+"""Settings that a topic of each kind is created with."""
+
+_REQUIRED: Final = {
+    "updates": ("cleanup.policy",),
+    "changes": ("cleanup.policy",),
+    "skyline": ("cleanup.policy",),
+    "rejected": (),
+}
+
+
+class TopicUnfit(SkylineError):
+    """A topic cannot serve its purpose as it is."""
+
+
+class KafkaUnreachable(SkylineError):
+    """No broker answered."""
+
+
+def ensure_topics(
+    kafka: KafkaSettings, view: View, kinds: tuple[str, ...] = TOPIC_KINDS, replication: int = -1
+) -> None:
+    """Creates what is missing and checks what is there. `replication` -1 leaves it to the broker's default."""
+    # librdkafka would print twenty lines a second about a broker that is away: the error below says it once
+    admin = AdminClient({**kafka.client(), "log_level": 0})
+    existing = _existing(admin, kafka)
+    missing = [kind for kind in kinds if view.topic(kind) not in existing]
+    for kind in kinds:
+        if kind not in missing:
+            _check_partitions(view, kind, existing[view.topic(kind)])
+    _create(admin, view, missing, replication)
+    _check_settings(admin, view, [kind for kind in kinds if kind not in missing])
+
+
+def _existing(admin: AdminClient, kafka: KafkaSettings) -> dict[str, int]:
+    try:
+        listing = admin.list_topics(timeout=TIMEOUT)
+    except KafkaException as error:
+        raise KafkaUnreachable(f"no broker answers at {kafka.bootstrap}: {error.args[0].str()}") from None
+    return {name: len(topic.partitions) for name, topic in listing.topics.items()}
+
+
+def _check_partitions(view: View, kind: str, partitions: int) -> None:
+    if partitions != 1:
+        raise TopicUnfit(
+            f"topic {view.topic(kind)} has {partitions} partitions: a view needs exactly 1, because its skyline is "
+            f"global and one engine must see every update; create the topic again with 1 partition, "
+            f"or make one view per partition's share of the data"
+        )
+
+
+def _create(admin: AdminClient, view: View, kinds: list[str], replication: int) -> None:
+    if not kinds:
+        return
+    wanted = [NewTopic(view.topic(kind), 1, replication, config=SETTINGS[kind]) for kind in kinds]
+    for topic, future in admin.create_topics(wanted, operation_timeout=TIMEOUT).items():
+        try:
+            future.result()
+        except KafkaException as error:
+            if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:  # another process may have been faster
+                raise TopicUnfit(f"topic {topic} could not be created: {error.args[0].str()}") from None
+
+
+def _check_settings(admin: AdminClient, view: View, kinds: list[str]) -> None:
+    resources = {kind: ConfigResource(ResourceType.TOPIC, view.topic(kind)) for kind in kinds if _REQUIRED[kind]}
+    if not resources:
+        return
+    futures: dict[Any, Any] = admin.describe_configs(list(resources.values()))
+    for kind, resource in resources.items():
+        current = futures[resource].result()
+        for name in _REQUIRED[kind]:
+            wanted, found = SETTINGS[kind][name], current[name].value
+            if found != wanted:
+                raise TopicUnfit(
+                    f"topic {view.topic(kind)} has {name}={found}, but a {kind} topic needs {wanted}: change it with "
+                    f"kafka-configs.sh --alter --topic {view.topic(kind)} --add-config {name}={wanted}"
+                )

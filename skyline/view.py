@@ -1,0 +1,227 @@
+"""What a view is: which fields are minimised, maximised, grouped, carried, and over which window.
+
+Directions are normalised once, on the way in: inside the library smaller is always better. `Dimensions` holds the
+signs and does the two conversions; everything else in the library sees normalised points only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from skyline.errors import InvalidInput
+
+MAX_DIMENSIONS: Final = 16
+NEVER: Final = np.iinfo(np.int64).max
+"""`valid_until` of an object that does not expire."""
+
+ENGINES: Final = ("forest", "esc", "lookout", "recompute")
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+_SIGNS: Final = {"min": 1.0, "max": -1.0}
+_VIEW_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,100}\Z")
+_SPAN: Final = re.compile(r"(\d+)\s*(ms|s|m|h|d)\Z")
+_SPAN_MS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+
+
+@dataclass(frozen=True)
+class Dimensions:
+    """Named dimensions with their directions; converts points to and from "smaller is better".
+
+    >>> dims = Dimensions.of({"price": "min", "rating": "max"})
+    >>> dims.inward([[80, 4.1]])
+    array([[80. , -4.1]])
+    """
+
+    names: tuple[str, ...]
+    directions: tuple[str, ...]
+
+    @classmethod
+    def of(cls, directions: Mapping[str, str]) -> Dimensions:
+        """Dimensions from `{name: "min" | "max"}`; refuses none, more than 16, and unknown directions."""
+        if not isinstance(directions, Mapping):
+            raise InvalidInput(f'dimensions must map names to "min" or "max", got {directions!r}')
+        if not 1 <= len(directions) <= MAX_DIMENSIONS:
+            raise InvalidInput(f"a view has 1 to {MAX_DIMENSIONS} dimensions, got {len(directions)}")
+        for name, direction in directions.items():
+            if not isinstance(name, str) or not name:
+                raise InvalidInput(f"a dimension's name must be a non-empty string, got {name!r}")
+            if direction not in _SIGNS:
+                raise InvalidInput(f'dimension {name!r}: direction must be "min" or "max", got {direction!r}')
+        return cls(tuple(directions), tuple(directions.values()))
+
+    @classmethod
+    def unnamed(cls, directions: Sequence[str] | None, count: int) -> Dimensions:
+        """Dimensions of a bare (n, `count`) array; `directions` defaults to all "min"."""
+        chosen = ["min"] * count if directions is None else list(directions)
+        if len(chosen) != count:
+            raise InvalidInput(f"{len(chosen)} directions given for points of {count} dimensions")
+        return cls.of({f"d{i}": direction for i, direction in enumerate(chosen)})
+
+    @property
+    def signs(self) -> Floats:
+        return np.array([_SIGNS[direction] for direction in self.directions])
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def inward(self, points: npt.ArrayLike) -> Floats:
+        """A fresh, C-contiguous (n, d) array in which smaller is better. Refuses NaN and wrong shapes. O(nd)."""
+        try:
+            array = np.asarray(points, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(f"points must be numbers: {error}") from None
+        if array.size == 0 and array.ndim <= 2:
+            array = array.reshape(0, len(self))
+        if array.ndim != 2 or array.shape[1] != len(self):
+            raise InvalidInput(f"points must have shape (n, {len(self)}), got {array.shape}")
+        # adding 0.0 turns -0.0 into 0.0, so that equal points are equal bytes
+        inward: Floats = np.ascontiguousarray(array * self.signs + 0.0)
+        if np.isnan(inward).any():
+            row, column = np.argwhere(np.isnan(inward))[0]
+            raise InvalidInput(f"row {row}: {self.names[column]} is NaN, which has no order")
+        return inward
+
+    def outward(self, inward: Floats) -> Floats:
+        """Undoes `inward`. O(nd)."""
+        outward: Floats = inward * self.signs + 0.0
+        return outward
+
+
+@dataclass(frozen=True)
+class Window:
+    """A sliding window: the newest `size` elements, or the newest `span` milliseconds of event time."""
+
+    size: int | None = None
+    span: int | None = None
+    watch: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, table: Mapping[str, Any]) -> Window:
+        unknown = set(table) - {"size", "span", "watch"}
+        if unknown:
+            raise InvalidInput(f"window: unknown key {sorted(unknown)[0]!r}; allowed: size, span, watch")
+        if ("size" in table) == ("span" in table):
+            raise InvalidInput("window: give either size (a count) or span (a duration such as '1h')")
+        size = table.get("size")
+        if size is not None and (not isinstance(size, int) or isinstance(size, bool) or size < 1):
+            raise InvalidInput(f"window: size must be a positive integer, got {size!r}")
+        span = parse_duration(table["span"]) if "span" in table else None
+        limit = size if size is not None else span
+        read = parse_duration if size is None else _count
+        watch = tuple(read(entry) for entry in table.get("watch", ()))
+        for n in watch:
+            if not 1 <= n <= (limit or 0):
+                raise InvalidInput(f"window: watch {n} lies outside 1 to {limit}, the window itself")
+        return cls(size, span, watch)
+
+
+@dataclass(frozen=True)
+class View:
+    """One entry of views.toml."""
+
+    name: str
+    dimensions: Dimensions
+    group_by: tuple[str, ...] = ()
+    carry: tuple[str, ...] = ()
+    window: Window | None = None
+    engine: str = "forest"
+    coalesce: bool = False
+    topics: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, name: str, table: Mapping[str, Any]) -> View:
+        """A view from its table in views.toml. Every mistake names the view, the key and what is allowed."""
+        try:
+            return _view_of(name, table)
+        except InvalidInput as error:
+            raise InvalidInput(f"view {name!r}: {error}") from None
+
+    def topic(self, kind: str) -> str:
+        """Name of the topic of this kind: updates, changes, skyline or rejected."""
+        return self.topics.get(kind, f"{self.name}.{kind}")
+
+
+TOPIC_KINDS: Final = ("updates", "changes", "skyline", "rejected")
+_VIEW_KEYS: Final = frozenset({"dimensions", "group_by", "carry", "window", "engine", "coalesce", *TOPIC_KINDS})
+
+
+def parse_duration(text: Any) -> int:
+    """Milliseconds of "90s", "1h", "250 ms" or a plain number of milliseconds.
+
+    >>> parse_duration("1h")
+    3600000
+    """
+    if isinstance(text, int) and not isinstance(text, bool) and text > 0:
+        return text
+    match = _SPAN.match(text) if isinstance(text, str) else None
+    if match is None or int(match[1]) == 0:
+        raise InvalidInput(f"a duration is a positive number and one of ms, s, m, h, d (such as '1h'), got {text!r}")
+    return int(match[1]) * _SPAN_MS[match[2]]
+
+
+def views_of(document: Mapping[str, Any]) -> dict[str, View]:
+    """All views of a parsed views.toml, by name."""
+    if not document:
+        raise InvalidInput("no view is defined: add a table such as [hotels] with its dimensions")
+    views = {name: View.of(name, table) for name, table in document.items()}
+    owners: dict[str, str] = {}
+    for view in views.values():
+        for kind in TOPIC_KINDS:
+            topic = view.topic(kind)
+            owner = owners.setdefault(topic, f"{view.name}.{kind}")
+            if owner != f"{view.name}.{kind}" and kind != "updates":
+                raise InvalidInput(f"view {view.name!r}: topic {topic!r} is written by {owner} already")
+    return views
+
+
+def _count(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise InvalidInput(f"window: watch must list integers, got {value!r}")
+    return value
+
+
+def _names(table: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    names = table.get(key, [])
+    if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
+        raise InvalidInput(f"{key} must be a list of field names, got {names!r}")
+    return tuple(names)
+
+
+def _view_of(name: str, table: Mapping[str, Any]) -> View:
+    if not _VIEW_NAME.match(name):
+        raise InvalidInput("a view's name is 1 to 100 letters, digits, - or _")
+    if not isinstance(table, Mapping):
+        raise InvalidInput(f"expected a table, got {table!r}")
+    unknown = set(table) - _VIEW_KEYS
+    if unknown:
+        raise InvalidInput(f"unknown key {sorted(unknown)[0]!r}; allowed: {', '.join(sorted(_VIEW_KEYS))}")
+    if "dimensions" not in table:
+        raise InvalidInput('dimensions are missing, such as { price = "min", rating = "max" }')
+    dimensions = Dimensions.of(table["dimensions"])
+    group_by, carry = _names(table, "group_by"), _names(table, "carry")
+    fields = [*dimensions.names, *group_by, *carry]
+    for place in fields:
+        if fields.count(place) > 1:
+            raise InvalidInput(f"field {place!r} is named twice among dimensions, group_by and carry")
+        if place.startswith("$") or place in ("valid_from", "valid_until"):
+            raise InvalidInput(f"field {place!r} has a meaning of its own in updates; rename it")
+    engine = table.get("engine", "forest")
+    if engine not in ENGINES:
+        raise InvalidInput(f"engine must be one of {', '.join(ENGINES)}, got {engine!r}")
+    coalesce = table.get("coalesce", False)
+    if not isinstance(coalesce, bool):
+        raise InvalidInput(f"coalesce must be true or false, got {coalesce!r}")
+    topics = {kind: table[kind] for kind in TOPIC_KINDS if kind in table}
+    for kind, topic in topics.items():
+        if not isinstance(topic, str) or not re.match(r"[A-Za-z0-9._-]{1,249}\Z", topic):
+            raise InvalidInput(f"{kind} must be a topic name (letters, digits, . _ -), got {topic!r}")
+    window = Window.of(table["window"]) if "window" in table else None
+    return View(name, dimensions, group_by, carry, window, engine, coalesce, topics)

@@ -1,0 +1,181 @@
+"""Topics as Spark reads them: options, offsets, and records up to a fixed end.
+
+Offsets, committed groups and missing topics are asked with the Kafka client that is in the connector's own jars, with
+the connector's own settings: a cluster needs no other client.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import DataFrame, SparkSession
+
+from skyline.errors import InvalidInput
+from spark_jobs.cli import JobError
+
+_PREFIX: Final = "SKYLINE_KAFKA_"
+_TIMEOUT_MS: Final = "20000"
+
+
+@dataclass(frozen=True)
+class Kafka:
+    """Where the brokers are, with settings of the Java client; secrets are not shown."""
+
+    bootstrap: str
+    settings: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def options(self) -> dict[str, str]:
+        """Options of Spark's source. Only committed records count: the maintainer publishes in transactions."""
+        fixed = {"kafka.bootstrap.servers": self.bootstrap, "kafka.isolation.level": "read_committed"}
+        return {f"kafka.{name}": value for name, value in self.settings.items()} | fixed
+
+
+@dataclass(frozen=True)
+class Span:
+    """Offsets [first, past) of partition 0."""
+
+    first: int
+    past: int
+
+    def __len__(self) -> int:
+        return self.past - self.first
+
+
+def add_kafka(made: argparse.ArgumentParser) -> None:
+    """--bootstrap and --kafka NAME=VALUE, as the services have them."""
+    default = os.environ.get("SKYLINE_BOOTSTRAP") or "127.0.0.1:9092"
+    made.add_argument("--bootstrap", default=default, help="brokers, host:port,... (SKYLINE_BOOTSTRAP)")
+    made.add_argument(
+        "--kafka", action="append", default=[], metavar="NAME=VALUE", help="a client setting (SKYLINE_KAFKA_*)"
+    )
+
+
+def kafka_of(arguments: argparse.Namespace) -> Kafka:
+    """Kafka settings of the environment, overridden by flags."""
+    given = {
+        name.removeprefix(_PREFIX).lower().replace("_", "."): value
+        for name, value in os.environ.items()
+        if name.startswith(_PREFIX)
+    }
+    for pair in arguments.kafka:
+        name, separator, value = pair.partition("=")
+        if not separator or not name:
+            raise InvalidInput("--kafka takes NAME=VALUE, such as --kafka security.protocol=SSL")
+        given[name] = value
+    return Kafka(arguments.bootstrap, java_settings(given))
+
+
+def java_settings(given: Mapping[str, str]) -> dict[str, str]:
+    """The services' librdkafka settings as the Java client calls them; all others are passed on as they are.
+
+    >>> java_settings({"ssl.ca.location": "/etc/ca.pem"})
+    {'ssl.truststore.location': '/etc/ca.pem', 'ssl.truststore.type': 'PEM'}
+    """
+    settings = dict(given)
+    if "sasl.mechanisms" in settings:
+        settings["sasl.mechanism"] = settings.pop("sasl.mechanisms")
+    if "sasl.username" in settings and "sasl.password" in settings:
+        user, password = settings.pop("sasl.username"), settings.pop("sasl.password")
+        module = "plain.Plain" if settings.get("sasl.mechanism", "PLAIN") == "PLAIN" else "scram.Scram"
+        settings["sasl.jaas.config"] = (
+            f"org.apache.kafka.common.security.{module}LoginModule required "
+            f"username={json.dumps(user)} password={json.dumps(password)};"
+        )
+    if "ssl.ca.location" in settings:
+        settings["ssl.truststore.location"] = settings.pop("ssl.ca.location")
+        settings.setdefault("ssl.truststore.type", "PEM")
+    return settings
+
+
+class Topics:
+    """What the broker knows about topics and groups. Every topic of a view has one partition, 0."""
+
+    def __init__(self, spark: SparkSession, kafka: Kafka) -> None:
+        self._jvm: Any = spark._jvm
+        self._kafka = kafka
+        settings = self._jvm.java.util.Properties()
+        for name, value in {**kafka.settings, "bootstrap.servers": kafka.bootstrap}.items():
+            settings.put(name, value)
+        for name in ("request.timeout.ms", "default.api.timeout.ms"):
+            settings.put(name, _TIMEOUT_MS)
+        client = self._jvm.org.apache.kafka.clients.admin.AdminClient
+        if not hasattr(client, "create"):
+            raise JobError(
+                "Spark's Kafka connector is not on the class path: start spark-submit with "
+                "--packages org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.0"
+            )
+        self._admin = client.create(settings)
+
+    def close(self) -> None:
+        self._admin.close()
+
+    def __enter__(self) -> Topics:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def span(self, topic: str) -> Span:
+        """First and next offset of the committed log, as of now."""
+        return self.spans([topic])[topic]
+
+    def spans(self, topics: list[str]) -> dict[str, Span]:
+        """`span` of several topics, asked in one request each for firsts and ends."""
+        spec = self._jvm.org.apache.kafka.clients.admin.OffsetSpec
+        firsts = self._offsets(topics, spec.earliest())
+        ends = self._offsets(topics, spec.latest())
+        return {topic: Span(firsts[topic], ends[topic]) for topic in topics}
+
+    def committed(self, group: str, topic: str) -> int | None:
+        """The offset after the last record that this consumer group has committed, or None."""
+        answer = self._ask(lambda: self._admin.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata(), topic)
+        position = answer.get(self._partition(topic))
+        return None if position is None else int(position.offset())
+
+    def _offsets(self, topics: list[str], spec: Any) -> dict[str, int]:
+        wanted = self._jvm.java.util.HashMap()
+        for topic in topics:
+            wanted.put(self._partition(topic), spec)
+        isolation = self._jvm.org.apache.kafka.common.IsolationLevel.READ_COMMITTED
+        options = self._jvm.org.apache.kafka.clients.admin.ListOffsetsOptions(isolation)
+        result = self._admin.listOffsets(wanted, options)
+        return {
+            topic: int(self._ask(lambda name=topic: result.partitionResult(self._partition(name)), topic).offset())
+            for topic in topics
+        }
+
+    def _partition(self, topic: str) -> Any:
+        return self._jvm.org.apache.kafka.common.TopicPartition(topic, 0)
+
+    def _ask(self, question: Any, topic: str) -> Any:
+        try:
+            return question().get()
+        except Py4JJavaError as error:
+            cause = error.java_exception.getCause() or error.java_exception
+            kind = cause.getClass().getSimpleName()
+            if kind == "UnknownTopicOrPartitionException":
+                raise JobError(f"topic {topic} does not exist at {self._kafka.bootstrap}") from None
+            if kind == "TimeoutException":
+                raise JobError(
+                    f"no answer from {self._kafka.bootstrap} about topic {topic}: does the topic exist, "
+                    f"is the address right, does the broker run?"
+                ) from None
+            raise JobError(f"{self._kafka.bootstrap} refuses, {kind}: {cause.getMessage()}") from None
+
+
+def records(spark: SparkSession, kafka: Kafka, topic: str, span: Span) -> DataFrame:
+    """The committed records of `span`, in as many tasks as there are cores.
+
+    Columns as Spark's source has them: key, value, topic, partition, offset, timestamp, timestampType.
+    """
+    offsets = {"startingOffsets": {topic: {"0": span.first}}, "endingOffsets": {topic: {"0": span.past}}}
+    reader = spark.read.format("kafka").options(**kafka.options()).option("subscribe", topic)
+    for name, value in offsets.items():
+        reader = reader.option(name, json.dumps(value))
+    return reader.option("minPartitions", spark.sparkContext.defaultParallelism).load()

@@ -1,0 +1,184 @@
+"""The archive holds every committed record once, whatever was killed on the way."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import orjson
+import pyarrow.dataset
+import pytest
+from confluent_kafka import TopicPartition
+from confluent_kafka.admin import AdminClient
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import SparkSession
+
+from skyline.runtime.config import KafkaSettings
+from spark_jobs.archive import Pace, archive, follow, main
+from spark_jobs.archive_store import ArchiveStore, read_archive
+from spark_jobs.cli import JobError
+from spark_jobs.kafka import Kafka
+from spark_jobs.storage import Storage
+from tests.spark_jobs.market import Market, random_updates, view_of, views_toml
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+
+
+def run(spark: SparkSession, kafka: Kafka, market: Market, root: Path, kind: str = "changes", batch: int = 60) -> None:
+    follow([archive(spark, kafka, market.view, kind, str(root), Pace(batch=batch, compact=False))])
+
+
+def archived(root: Path, view: str, kind: str = "changes") -> list[int]:
+    """Offsets that a reader sees who knows nothing of Spark, in order, as often as they are there."""
+    files = pyarrow.dataset.dataset(root / kind / f"view={view}", partitioning="hive")
+    return sorted(files.to_table(columns=["log_offset"])["log_offset"].to_pylist())
+
+
+@pytest.fixture
+def market(kafka: KafkaSettings, unique: str) -> Market:
+    made = Market(kafka, view_of(unique))
+    made.publish(random_updates(1, 160))
+    made.abort()
+    made.publish(random_updates(2, 60, start=made.updates[-1][2]))
+    return made
+
+
+def test_changes_are_archived_field_by_field_and_aborted_ones_are_not(
+    spark: SparkSession, topics: Kafka, market: Market, tmp_path: Path
+) -> None:
+    run(spark, topics, market, tmp_path)
+    rows = read_archive(spark, str(tmp_path), "changes", market.view.name).orderBy("seq").collect()
+    assert [row.seq for row in rows] == [change.seq for change in market.changes]
+    assert len({row.date for row in rows}) > 1
+    for row, change in zip(rows, market.changes, strict=True):
+        assert (row.view, row.op, row.key, row.point) == (market.view.name, change.op, change.key, change.point)
+        assert (row.reason, row.by, row.offset, row.partition, row["size"]) == (
+            change.reason, change.by, change.offset, change.partition, change.size,
+        )  # fmt: skip
+        assert (orjson.loads(row.group), orjson.loads(row.carry)) == (change.group, change.carry)
+        assert round(row["at"].timestamp() * 1000) == change.at
+        assert row.date == row["at"].date()
+
+
+def test_updates_are_archived_byte_by_byte(spark: SparkSession, topics: Kafka, market: Market, tmp_path: Path) -> None:
+    run(spark, topics, market, tmp_path, "updates")
+    rows = read_archive(spark, str(tmp_path), "updates", market.view.name).orderBy("log_offset").collect()
+    found = [
+        (bytes(row.key), None if row.value is None else bytes(row.value), round(row["at"].timestamp() * 1000))
+        for row in rows
+    ]
+    assert found == market.updates
+
+
+def crash_at(step: str, count: int) -> Callable[[pytest.MonkeyPatch], None]:
+    """The storage fails at its `count`-th call of `step`, before anything is done."""
+
+    def patch(monkeypatch: pytest.MonkeyPatch) -> None:
+        real = getattr(Storage, step)
+        calls = [0]
+
+        def failing(self: Storage, *arguments: str) -> object:
+            calls[0] += 1
+            if calls[0] == count:
+                raise OSError("the machine is gone")
+            return real(self, *arguments)
+
+        monkeypatch.setattr(Storage, step, failing)
+
+    return patch
+
+
+@pytest.mark.parametrize(("step", "count"), [("write", 1), ("write", 2), ("move", 1), ("move", 2), ("move", 4)])
+def test_a_batch_that_breaks_off_anywhere_is_there_once_after_a_restart(
+    spark: SparkSession, topics: Kafka, market: Market, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str,
+    count: int,
+) -> None:  # fmt: skip
+    with monkeypatch.context() as patched:
+        crash_at(step, count)(patched)
+        with pytest.raises(StreamingQueryException, match="the machine is gone"):
+            run(spark, topics, market, tmp_path, batch=100)
+    before = archived(tmp_path, market.view.name) if (tmp_path / "changes").exists() else []
+    assert len(before) == len(set(before)) < len(market.changes)
+    run(spark, topics, market, tmp_path, batch=100)
+    offsets = archived(tmp_path, market.view.name)
+    assert len(offsets) == len(set(offsets)) == len(market.changes)
+
+
+@pytest.mark.parametrize(("step", "count"), [("write", 1), ("remove", 4), ("move", 2), (None, 0)])
+def test_compaction_changes_the_files_and_not_the_rows(
+    spark: SparkSession, topics: Kafka, market: Market, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    step: str | None, count: int,
+) -> None:  # fmt: skip
+    run(spark, topics, market, tmp_path, batch=40)
+    store = ArchiveStore.at(spark, str(tmp_path), "changes", market.view.name)
+    files, offsets = len(store.files()), archived(tmp_path, market.view.name)
+    assert files > 3
+    if step is not None:
+        with monkeypatch.context() as patched:
+            crash_at(step, count)(patched)
+            with pytest.raises(OSError, match="the machine is gone"):
+                store.compact(at_least=2)
+    store.compact(at_least=2)
+    dates = read_archive(spark, str(tmp_path), "changes", market.view.name).select("date").distinct().count()
+    assert len(store.files()) == dates < files
+    assert archived(tmp_path, market.view.name) == offsets
+    assert store.compact(at_least=2) == 0
+
+
+def test_a_killed_job_goes_on_where_it_was(
+    spark: SparkSession, topics: Kafka, market: Market, tmp_path: Path, repository: Path
+) -> None:
+    name, root = market.view.name, tmp_path / "archive"
+    command = [
+        sys.executable, "-m", "spark_jobs.archive", "--views", str(views_toml(tmp_path, market.view)), "--root",
+        str(root), "--bootstrap", topics.bootstrap, "--every", "50ms", "--batch", "30", "--master", "local[1]",
+    ]  # fmt: skip
+    job = subprocess.Popen(command, cwd=repository, start_new_session=True, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 120
+    while len(list(root.glob("changes/*/*/*.parquet"))) < 3:
+        assert job.poll() is None, job.communicate()[1].decode()
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    os.killpg(job.pid, signal.SIGKILL)
+    job.communicate()
+    market.publish(random_updates(3, 60, start=market.updates[-1][2]))
+    run(spark, topics, market, root)
+    offsets = archived(root, name)
+    assert len(offsets) == len(set(offsets)) == len(market.changes)
+
+
+def test_a_log_that_was_cut_is_an_error(
+    spark: SparkSession, topics: Kafka, market: Market, kafka: KafkaSettings, tmp_path: Path
+) -> None:
+    topic = market.view.topic("changes")
+    run(spark, topics, market, tmp_path)
+    market.publish(random_updates(3, 60, start=market.updates[-1][2]))
+    place = TopicPartition(topic, 0, -1)
+    AdminClient(kafka.client()).delete_records([place])[TopicPartition(topic, 0)].result()
+    market.publish(random_updates(4, 60, start=market.updates[-1][2]))
+    with pytest.raises(JobError, match="no longer has records that were not archived yet"):
+        run(spark, topics, market, tmp_path)
+
+
+def test_a_missing_topic_is_named(
+    spark: SparkSession,
+    topics: Kafka,
+    unique: str,
+    tmp_path: Path,  # noqa: ARG001 the session must be there
+) -> None:
+    views = views_toml(tmp_path, view_of(unique))
+    with pytest.raises(JobError, match=rf"{unique}.changes"):
+        main(["--views", str(views), "--root", str(tmp_path / "a"), "--bootstrap", topics.bootstrap])
+
+
+def test_an_empty_archive_names_what_it_holds(
+    spark: SparkSession, topics: Kafka, market: Market, tmp_path: Path
+) -> None:
+    run(spark, topics, market, tmp_path)
+    with pytest.raises(JobError, match=rf"no changes of view 'nope'; views with changes there: {market.view.name}"):
+        read_archive(spark, str(tmp_path), "changes", "nope")
