@@ -21,11 +21,12 @@ class DeliveryFailed(SkylineError):
 class Delivery:
     """A batch as a whole: how many updates are pending, the offset of the last one, the first failure.
 
-    Reports of one partition come in the order of sending, as long as none is a failure.
+    Reports of one partition come in the order of sending, as long as none is a failure. `mark` is the sender's own.
     """
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, mark: int = 0) -> None:
         self.count = self.pending = count
+        self.mark = mark
         self.offset = -1
         self.failure: KafkaError | None = None
         self._lock = threading.Lock()
@@ -37,16 +38,15 @@ class Delivery:
     def report(self, error: KafkaError | None, message: Message | None) -> None:
         """One update was written, or failed."""
         with self._lock:
-            self.pending -= 1
-            last = self.pending == 0
-        if error is not None:
-            self.failure = self.failure or error
-        elif last and message is not None:
-            self.offset = message.offset()
+            if error is not None:
+                self.failure = self.failure or error
+            elif message is not None:
+                self.offset = message.offset()
+            self.pending -= 1  # last: who sees 0 sees the rest too
 
 
 class Receipt(Delivery):
-    """Each update by itself: `offsets[i]`, or `failures[i]`. `done` is called once, by the thread that polls or sends."""
+    """Each update by itself: `offsets[i]`, or `failures[i]`. `done` is called once, by the thread that polls."""
 
     def __init__(self, count: int, done: Callable[[], None]) -> None:
         super().__init__(count)

@@ -11,7 +11,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Final
 
-from ingest.publisher import FLUSH_SECONDS, Delivery, DeliveryFailed, Publisher
+from ingest.delivery import Delivery
+from ingest.outbox import Outbox
+from ingest.publisher import Publisher
 from ingest.startup import new_metrics, only_view, parser_for, prepare_topics, serve_metrics
 from ingest.workloads.market import market
 from skyline.errors import InvalidInput
@@ -70,31 +72,27 @@ def _check_fit(view: View) -> None:
 def _publish(config: GenerateConfig, view: View, metrics: Metrics, stop: threading.Event) -> int:
     size = min(max(round(config.rate / _BATCHES_PER_SECOND), 1), _LARGEST_BATCH) if config.rate else _LARGEST_BATCH
     step = 1000 / config.rate if config.rate else 1.0
-    failed: list[str] = []
     sent = 0
 
-    def done(delivery: Delivery) -> None:
+    def acknowledged(delivery: Delivery) -> None:
         nonlocal sent
-        sent += len(delivery.offsets) - len(delivery.failures)
-        metrics.sent.labels(view.name, "generate").inc(len(delivery.offsets) - len(delivery.failures))
-        trouble = delivery.trouble()
-        if trouble:
-            failed.append(trouble)
+        sent += delivery.count
+        metrics.sent.labels(view.name, "generate").inc(delivery.count)
 
     publisher = Publisher(config.kafka, _TIMEOUT, stop)
+    outbox = Outbox(publisher, view.topic("updates"), stop, acknowledged)
     started = time.monotonic()
     batches = market(config.seed, config.start or int(time.time() * 1000), step, size)
-    for number in itertools.count():
-        left = config.count - number * size if config.count else size
-        over = config.seconds and time.monotonic() - started >= config.seconds
-        if left <= 0 or over or stop.is_set() or failed:
-            break
-        publisher.send(view.topic("updates"), next(batches)[: min(left, size)], done)
-        publisher.poll(0)
-        if config.rate:
-            stop.wait(max(0.0, started + (number + 1) * size / config.rate - time.monotonic()))
-    if not publisher.flush(FLUSH_SECONDS if stop.is_set() else _TIMEOUT) and not failed:
-        failed.append("the broker did not acknowledge everything in time")
-    if failed:
-        raise DeliveryFailed(f"not all updates were written to {view.topic('updates')}: {failed[0]}")
+    try:
+        for number in itertools.count():
+            left = config.count - number * size if config.count else size
+            over = config.seconds and time.monotonic() - started >= config.seconds
+            if left <= 0 or over or stop.is_set():
+                break
+            outbox.send(next(batches)[: min(left, size)])
+            if config.rate:
+                stop.wait(max(0.0, started + (number + 1) * size / config.rate - time.monotonic()))
+        outbox.finish()
+    finally:
+        publisher.drop()
     return sent

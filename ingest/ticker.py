@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Final
 
 from ingest.batch import Batch
-from ingest.publisher import FLUSH_SECONDS, Delivery, DeliveryFailed, Publisher
+from ingest.check import wall_clock
+from ingest.delivery import Delivery
+from ingest.outbox import Outbox
+from ingest.publisher import Publisher
 from ingest.startup import new_metrics, parser_for, prepare_topics, serve_metrics
 from skyline.errors import InvalidInput
 from skyline.runtime.config import ServiceConfig, chosen_view, configure, load_views, setting
+from skyline.runtime.metrics import Metrics
 from skyline.runtime.process import set_up_logging, stop_on_signals
+from skyline.view import View
 from skyline.wire.updates import TICK
 
 _TIMEOUT: Final = 60.0
@@ -41,24 +45,19 @@ def main(argv: Sequence[str]) -> int:
     stop = stop_on_signals()
     prepare_topics(config.kafka, views, config.replication, stop)
     metrics = new_metrics()
-    failed: list[str] = []
-
-    def done(delivery: Delivery) -> None:
-        trouble = delivery.trouble()
-        if trouble:
-            failed.append(trouble)
-
     with ExitStack() as stack:
         serve_metrics(stack, config.metrics_host, config.metrics_port, metrics, alive=lambda: None)
         publisher = Publisher(config.kafka, _TIMEOUT, stop, linger_ms=0)
-        while not stop.is_set() and not failed:
-            now = int(time.time() * 1000)
-            for view in views:
-                publisher.send(view.topic("updates"), Batch([TICK.encode()], [None], [now]), done)
-                metrics.sent.labels(view.name, "tick").inc()
-            publisher.poll(0)
+        stack.callback(publisher.drop)
+        outboxes = [Outbox(publisher, view.topic("updates"), stop, _counted(metrics, view)) for view in views]
+        while not stop.is_set():
+            for outbox in outboxes:
+                outbox.send(Batch([TICK.encode()], [None], [wall_clock()]))
             stop.wait(config.interval)
-        publisher.flush(FLUSH_SECONDS)
-    if failed:
-        raise DeliveryFailed(f"a tick was not written: {failed[0]}")
+        for outbox in outboxes:
+            outbox.finish()
     return 0
+
+
+def _counted(metrics: Metrics, view: View) -> Callable[[Delivery], None]:
+    return lambda delivery: metrics.sent.labels(view.name, "tick").inc(delivery.count)
