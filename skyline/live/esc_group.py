@@ -4,7 +4,7 @@ S1 is the skyline of the group's objects P, S2 that of P - S1. Every object of S
 one s in S1 that dominates it. So if s goes, only D(s) can take its place: whatever s alone dominated lies in S2 or is
 dominated by S2, and an object of S2 outside D(s) has another dominator in S1.
 
-docs/algorithms/esc.md tells where this departs from the paper, and why.
+docs/algorithms.md tells where this departs from the paper, and why.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Every live object is a root, or has one parent, in its group, that dominates it. No root dominates a root. Then the
 roots are the skyline: a root is dominated by no root, hence, dominance being transitive, by nothing below one; every
-other object is dominated by its parent. docs/algorithms/live.md has the proof, the cost, and how the papers relate.
+other object is dominated by its parent. docs/algorithms.md has the proof, the cost, and how the papers relate.
 """
 
 from __future__ import annotations
@@ -81,7 +81,8 @@ class DominanceForest(Engine):
         used = int(self._trees.used[USED])
         if used + needed > len(self._trees.info):
             room = used + used // 2 + needed
-            self._trees = Trees(*(grown(array, room) for array in self._trees[:-1]), self._trees.used)
+            *pool, counts = self._trees
+            self._trees = Trees._make([*(grown(array, room) for array in pool), counts])
 
     def _table(self) -> kernels.Table:
         """All arrays, as large as the table of objects has become."""

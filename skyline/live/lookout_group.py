@@ -1,6 +1,6 @@
 """LookOut (Morse, Patel, Grosky 2006) for one group: an index over all its objects, and its skyline as a list.
 
-docs/algorithms/lookout.md tells where this departs from the paper, and why.
+docs/algorithms.md tells where this departs from the paper, and why.
 """
 
 from __future__ import annotations
