@@ -39,7 +39,7 @@ def window_skyline(stream: Sequence[Point], n: int) -> list[int]:
 
 def between_skyline(stream: Sequence[Point], n1: int, n2: int) -> list[int]:
     """Positions of the skyline of the stretch from the n2-th newest to the n1-th newest element, both included."""
-    first, last = max(0, len(stream) - n2), len(stream) - n1 + 1
+    first, last = max(0, len(stream) - n2), max(0, len(stream) - n1 + 1)
     return [first + row for row in skyline(stream[first:last])]
 
 
