@@ -210,7 +210,7 @@ def _check_history(past: Ints, count: int) -> None:
     sound = (
         times.size <= count
         and bool((np.diff(times) >= 0).all())
-        and bool(((ancestors >= -1) & (ancestors < positions)).all())
+        and bool(((ancestors == -1) | ((ancestors >= count - times.size) & (ancestors < positions))).all())
         and bool(((enders >= positions) & ((enders < count) | (enders == OPEN_END))).all())
     )
     if not sound:

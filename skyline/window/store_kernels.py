@@ -117,7 +117,10 @@ def points_of(members, index, positions):
 
 @njit(cache=True)
 def extract_history(history, oldest, count):
-    """The positions [oldest, count) in order: points (m, d); times, ancestors and enders (3, m)."""
+    """The positions [oldest, count) in order: points (m, d); times, ancestors and enders (3, m).
+
+    An ancestor before `oldest` counts as none: every stretch begins after it.
+    """
     mask = history.time.size - 1
     points = np.empty((count - oldest, history.points.shape[1]))
     columns = np.empty((3, count - oldest), np.int64)
@@ -126,20 +129,20 @@ def extract_history(history, oldest, count):
         for k in range(points.shape[1]):
             points[i, k] = history.points[place, k]
         columns[0, i] = history.time[place]
-        columns[1, i] = history.ancestor[place]
+        columns[1, i] = history.ancestor[place] if history.ancestor[place] >= oldest else -1
         columns[2, i] = history.ender[place]
     return points, columns
 
 
 @njit(cache=True)
 def fill_history(history, oldest, points, columns):
-    """Puts what `extract_history` gave into an empty ring. An ancestor before `oldest` counts as none."""
+    """Puts what `extract_history` gave into an empty ring."""
     mask = history.time.size - 1
     for i in range(points.shape[0]):
-        position, ancestor = oldest + i, columns[1, i]
+        position = oldest + i
         for k in range(points.shape[1]):
             history.points[position & mask, k] = points[i, k]
-        record(history, position, columns[0, i], ancestor if ancestor >= oldest else -1)
+        record(history, position, columns[0, i], columns[1, i])
     for i in range(points.shape[0]):
         position, ender = oldest + i, columns[2, i]
         if ender == position:

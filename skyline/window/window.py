@@ -215,6 +215,8 @@ class SkylineWindow:
                 raise InvalidInput("a window by span needs at, the event time of every element in milliseconds")
             return np.full(count, 0 if self.clock is None else self.clock, np.int64)
         given = np.asarray(at)
+        if given.size == 0:
+            given = given.astype(np.int64)  # an empty list has no type of its own
         if given.dtype.kind not in "iu" or given.ndim > 1 or (given.ndim == 1 and len(given) != count):
             raise InvalidInput(f"at must be one integer or {count} of them, got {given.dtype} of shape {given.shape}")
         if given.size and (given.max() > FAR or given.min() < -FAR):

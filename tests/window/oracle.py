@@ -71,7 +71,9 @@ def changes_by_span(stream: Timed, n1: int, n2: int, now: int) -> list[Change]:
             for gone in expired:
                 if gone in before:
                     log.append(("leave", gone, "expired", gone, cause, at))
-                    log += [("enter", row, "promoted", gone, cause, at) for row in sorted(entering) if entering[row] == gone]
+                    log += [
+                        ("enter", row, "promoted", gone, cause, at) for row in sorted(entering) if entering[row] == gone
+                    ]
         else:
             new = what - 1
             inside = [*inside, new]

@@ -10,26 +10,7 @@ from hypothesis import strategies as st
 from skyline.window import SkylineWindow
 from tests import naive
 from tests.window import oracle
-
-INF = float("inf")
-COORDINATES = st.sampled_from([0.0, -0.0, 1.0, 2.0, 3.0, 4.0, -1.5, INF, -INF])
-
-
-def all_min(dims: int) -> dict[str, str]:
-    return {f"d{k}": "min" for k in range(dims)}
-
-
-@st.composite
-def streams(draw: st.DrawFn, most: int = 40) -> list[tuple[float, ...]]:
-    dims = draw(st.integers(1, 6))
-    return draw(st.lists(st.tuples(*[COORDINATES] * dims), min_size=1, max_size=most))
-
-
-@st.composite
-def timed_streams(draw: st.DrawFn) -> list[tuple[int, tuple[float, ...]]]:
-    stream = draw(streams(30))
-    steps = draw(st.lists(st.sampled_from([0, 0, 1, 1, 2, 7]), min_size=len(stream), max_size=len(stream)))
-    return [(int(time) - 5, point) for time, point in zip(np.cumsum(steps), stream, strict=True)]
+from tests.window.streams import all_min, long_stream, streams, timed_streams
 
 
 @settings(max_examples=150, deadline=None)
@@ -74,9 +55,7 @@ def test_a_long_run_with_trees_and_renewals(dims, values):
     """Thousands of elements: overflow packed, trees merged, rows renewed, the ring lapped; answers stay right."""
     rng = np.random.default_rng(dims * 100 + values)
     size, count = 700, 12_000
-    stream = rng.integers(0, values, (count, dims)).astype(float) if values else rng.random((count, dims))
-    if not values and dims > 1:
-        stream[:, -1] = (dims - 1 - stream[:, :-1].sum(axis=1)) + 0.1 * stream[:, -1]
+    stream = long_stream(dims * 100 + values, count, dims, values)
     window = SkylineWindow(all_min(dims), size=size, history=True)
     done = 0
     while done < count:
