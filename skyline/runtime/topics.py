@@ -15,14 +15,18 @@ TIMEOUT: Final = 30.0
 _WEEK_MS: Final = 7 * 86_400_000
 _LARGEST_RECORD: Final = 16 * 2**20
 
+_ANY_TIME: Final = {"message.timestamp.after.max.ms": str(2**63 - 1)}
+"""What was accepted on the updates topic must be accepted here, or one record with a wrong clock would end the view."""
+
 SETTINGS: Final[dict[str, dict[str, str]]] = {
     "updates": {"cleanup.policy": "delete", "retention.ms": str(_WEEK_MS), "message.timestamp.type": "CreateTime"},
-    "changes": {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1"},
-    "skyline": {"cleanup.policy": "compact"},
+    "changes": {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1", **_ANY_TIME},
+    "skyline": {"cleanup.policy": "compact", **_ANY_TIME},
     "rejected": {
         "cleanup.policy": "delete",
         "retention.ms": str(4 * _WEEK_MS),
         "max.message.bytes": str(_LARGEST_RECORD),
+        **_ANY_TIME,
     },
 }
 """Settings that a topic of each kind is created with."""
