@@ -56,9 +56,11 @@ def _codes(labels: npt.ArrayLike, count: int) -> Ints:
     if array.shape != (count,) and (array.size or count):
         raise InvalidInput(f"labels must have shape ({count},), one per row, got {array.shape}")
     if array.dtype.kind in "iu" and count:
-        low, high = array.min(), array.max()
+        # 127 - -128 does not fit into an int8
+        wide = array.astype(np.int64 if array.dtype.kind == "i" else np.uint64)
+        low, high = wide.min(), wide.max()
         if int(high) - int(low) <= 2 * count:
-            offsets: Ints = (array - low).astype(np.int64)
+            offsets: Ints = (wide - low).astype(np.int64)
             return offsets
     try:
         codes: Ints = np.unique(array, return_inverse=True)[1].astype(np.int64)

@@ -20,24 +20,26 @@ from skyline.view import Bools, Floats, Ints
 _MOST_BLOCKS: Final = 16
 """Blocks that one round adds at most: their bitmaps fill a few megabytes."""
 
-_MANY: Final = 8 * BLOCK
-"""Points above which a second look at them, by 1024 of the best, is made up for by how many it leaves."""
+_MANY: Final = 8
+"""Times as many points as the sieve has, above which a second look at them is made up for by how few it leaves."""
 
 
 def settle(points: Floats, k: int, workers: Workers) -> Ints:
     """Rows that fewer than k others dominate, ascending. (n, d) -> (m,)"""
+    if k >= len(points):
+        return np.arange(len(points))
     if (quick := quick_skyband(points, k)) is not None:
         return np.flatnonzero(quick)
-    if len(points) <= _MANY:
+    sieve = BLOCK * min(1 + 4 * k // BLOCK, _MOST_BLOCKS)
+    if len(points) <= _MANY * sieve:
         return np.flatnonzero(_skyband(points, k, workers))
-    rows = _sieved(points, k, workers)
+    rows = _sieved(points, sieve, k, workers)
     return rows[_skyband(points[rows], k, workers)]
 
 
-def _sieved(points: Floats, k: int, workers: Workers) -> Ints:
-    """Rows that the points with the lowest sums leave, ascending: few more than the skyband, as a rule."""
+def _sieved(points: Floats, count: int, k: int, workers: Workers) -> Ints:
+    """Rows that the `count` points with the lowest sums leave, ascending: few more than the skyband, as a rule."""
     bucketed = Bucketed(points, workers)
-    count = BLOCK * min(1 + 4 * k // BLOCK, _MOST_BLOCKS)
     lowest = np.argpartition(bucketed.sums, count)[:count]
     distinct, weights, _ = _distinct(points[lowest])
     blocks = bucketed.blocks(lowest[distinct], weights)

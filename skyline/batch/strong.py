@@ -75,13 +75,14 @@ def survivors(points: Points, k: int, workers: Workers, known: Floats | None = N
     n = len(points)
     if n < _WORTH_A_SAMPLE:
         return points.scan(np.empty((0, len(points.dimensions))), k, slice(0, n))
-    trial = slice(0, n // _TRIAL)
-    sample = points.normalised(np.arange(0, n, n // SAMPLE))
+    trial, step = slice(0, n // _TRIAL), n // SAMPLE
+    sample = points.normalised(np.arange(0, n, step))
     contenders = sample if known is None else np.concatenate([sample, known])
     strong = _strongest(contenders, sample, k, COUNT, workers)
     first = points.scan(strong, k, trial)
     if len(first) > _FEW_LEFT * trial.stop:
-        contenders = np.concatenate([contenders, points.normalised(first)])
+        # a row that was sampled contends already; twice, it would count as two dominators
+        contenders = np.concatenate([contenders, points.normalised(first[first % step != 0])])
         strong = _strongest(contenders, sample, k, COUNT, workers)
     stretches = ranges(trial.stop, n, _STRETCH)
     return np.concatenate([first, *workers.map(lambda part: points.scan(strong, k, part), stretches)])

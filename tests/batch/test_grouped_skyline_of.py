@@ -60,6 +60,13 @@ def test_labels_may_be_of_any_kind(labels):
     assert grouped_skyline_of([[2.0], [2.0], [1.0], [3.0]], labels).tolist() == [1, 2]
 
 
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int16, np.uint64])
+def test_labels_may_fill_the_range_of_a_narrow_type(kind):
+    """127 - -128 overflows an int8."""
+    labels = np.arange(256).astype(kind)
+    assert grouped_skyline_of(np.random.default_rng(1).random((256, 2)), labels).tolist() == list(range(256))
+
+
 def test_no_rows_have_no_members():
     assert grouped_skyline_of(np.empty((0, 3)), []).tolist() == []
 
