@@ -81,7 +81,8 @@ class Publisher:
         for key, value, at, report in rows:
             while True:
                 try:
-                    produce(topic, value, key, _PARTITION, report, at)
+                    # by name: the sixth positional argument is not the timestamp, whatever the documentation says
+                    produce(topic, value, key, _PARTITION, on_delivery=report, timestamp=at)
                     break
                 except BufferError as full:
                     self.poll(0.01)
