@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 
 from ingest.batch import Batch
+from ingest.parts import BAD_TIME
 from skyline.view import View
 from skyline.wire.decode import UpdateDecoder
 from skyline.wire.records import Records
@@ -17,9 +18,6 @@ from skyline.wire.rejects import Rejected
 
 MAX_AHEAD_MS: Final = 3_600_000
 """A broker refuses timestamps further ahead than this by default (message.timestamp.after.max.ms)."""
-
-BAD_TIME: Final = "bad_time"
-"""The one reason that only ingest has: a topic's record always has a timestamp."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +42,10 @@ class Checker:
         """`max_ahead`: milliseconds that a timestamp may lie ahead of `now`."""
         self._decoder = UpdateDecoder(view)
         self._max_ahead, self._now = max_ahead, now
+
+    def warm_up(self) -> None:
+        """Loads what the first check needs, which takes a second: for services, before they take requests."""
+        self.split(Batch([b"a"], [b"{}"], [1]))
 
     def split(self, batch: Batch) -> tuple[Batch, list[Refused]]:
         """(what can be sent, what cannot), each in order."""

@@ -11,7 +11,7 @@ from confluent_kafka import KafkaError, Message
 
 from skyline.errors import SkylineError
 
-Report = Callable[[KafkaError | None, Message | None], None]
+Report = Callable[[KafkaError | None, Message | None], object]
 
 
 class DeliveryFailed(SkylineError):
@@ -35,18 +35,19 @@ class Delivery:
         """What to call for each update, in order."""
         return repeat(self.report)
 
-    def report(self, error: KafkaError | None, message: Message | None) -> None:
-        """One update was written, or failed."""
+    def report(self, error: KafkaError | None, message: Message | None) -> bool:
+        """One update was written, or failed; True for the last of them."""
         with self._lock:
             if error is not None:
                 self.failure = self.failure or error
             elif message is not None:
                 self.offset = message.offset()
             self.pending -= 1  # last: who sees 0 sees the rest too
+            return self.pending == 0
 
 
 class Receipt(Delivery):
-    """Each update by itself: `offsets[i]`, or `failures[i]`. `done` is called once, by the thread that polls."""
+    """Each update by itself: `offsets[i]`, or `failures[i]`. `done` is called once, by whoever reports the last."""
 
     def __init__(self, count: int, done: Callable[[], None]) -> None:
         super().__init__(count)
@@ -62,6 +63,5 @@ class Receipt(Delivery):
             self.failures[index] = error
         elif message is not None:
             self.offsets[index] = message.offset()
-        self.report(error, message)
-        if self.pending == 0:
+        if self.report(error, message):
             self._done()

@@ -33,6 +33,12 @@ def only_view(views: Mapping[str, View], name: str) -> View:
     return chosen_view(views, name or next(iter(views)))
 
 
+def named_views(views: Mapping[str, View], names: str) -> dict[str, View]:
+    """The views of these names, comma separated; all of them where none is named."""
+    chosen = [name.strip() for name in names.split(",") if name.strip()] or list(views)
+    return {name: chosen_view(views, name) for name in chosen}
+
+
 def new_metrics() -> Metrics:
     """This process's metrics, with those of Python and the operating system."""
     registry = CollectorRegistry()

@@ -12,9 +12,9 @@ from ingest.check import wall_clock
 from ingest.delivery import Delivery
 from ingest.outbox import Outbox
 from ingest.publisher import Publisher
-from ingest.startup import new_metrics, parser_for, prepare_topics, serve_metrics
+from ingest.startup import named_views, new_metrics, parser_for, prepare_topics, serve_metrics
 from skyline.errors import InvalidInput
-from skyline.runtime.config import ServiceConfig, chosen_view, configure, load_views, setting
+from skyline.runtime.config import ServiceConfig, configure, load_views, setting
 from skyline.runtime.metrics import Metrics
 from skyline.runtime.process import set_up_logging, stop_on_signals
 from skyline.view import View
@@ -39,9 +39,7 @@ def main(argv: Sequence[str]) -> int:
     set_up_logging(config.log_level)
     if config.interval <= 0:
         raise InvalidInput(f"--interval must be more than 0 seconds, got {config.interval}")
-    defined = load_views(config.views)
-    names = [name.strip() for name in config.view.split(",") if name.strip()]
-    views = [chosen_view(defined, name) for name in names] or list(defined.values())
+    views = list(named_views(load_views(config.views), config.view).values())
     stop = stop_on_signals()
     prepare_topics(config.kafka, views, config.replication, stop)
     metrics = new_metrics()

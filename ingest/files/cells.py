@@ -8,8 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from ingest.check import BAD_TIME
-from ingest.files.rows import event_time
+from ingest.parts import BAD_TIME, event_time
 from skyline.wire.rejects import Rejected
 
 _NUMBER: Final = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 import orjson
 
 from ingest.batch import Batch
-from ingest.check import BAD_TIME
 from ingest.files.layout import Layout
-from skyline.wire.fields import instant, shown
+from ingest.parts import event_time, key_bytes
 from skyline.wire.rejects import Rejected
 from skyline.wire.updates import write_update
 
@@ -35,16 +33,8 @@ def batch_of(layout: Layout, rows: Sequence[Row | Rejected], places: Sequence[in
     return Batch(keys, values, timestamps, places, problems)
 
 
-def event_time(name: str, value: Any) -> int | Rejected:
-    """Milliseconds since 1970 of a time column's value."""
-    if isinstance(value, datetime):
-        return round((value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp() * 1000)
-    moment = instant(name, value)
-    return Rejected(BAD_TIME, moment.message) if isinstance(moment, Rejected) else moment
-
-
 def _update(layout: Layout, row: Row, now: int) -> tuple[bytes | None, bytes | None, int] | Rejected:
-    key = _key(layout, row.get(layout.key))
+    key = key_bytes(layout.key, row.get(layout.key))
     if isinstance(key, Rejected):
         return key
     at = event_time(layout.time, row.get(layout.time)) if layout.time else now
@@ -59,13 +49,3 @@ def _update(layout: Layout, row: Row, now: int) -> tuple[bytes | None, bytes | N
         return key, write_update({name: row[column] for name, column in layout.fields.items() if column in row}), at
     except orjson.JSONEncodeError as error:
         return Rejected("bad_value", f"the row cannot be written as JSON: {error}")
-
-
-def _key(layout: Layout, value: Any) -> bytes | Rejected | None:
-    if isinstance(value, str):
-        return value.encode()
-    if isinstance(value, int) and not isinstance(value, bool):
-        return b"%d" % value
-    if value is None:
-        return None  # the checker has the words for it
-    return Rejected("bad_key", f"{layout.key} must be a string or an integer to be a key, got {shown(value)}")

@@ -27,6 +27,9 @@ class Metrics:
         self.refused = count(
             "skyline_ingest_refused_total", "Updates refused before they were sent", ["view", "source", "reason"]
         )
+        self.ingest_in_flight = gauge(
+            "skyline_ingest_in_flight", "Updates of HTTP requests sent to the broker and not yet acknowledged"
+        )
         self.ingest_requests = count("skyline_ingest_requests_total", "HTTP requests, by status", ["view", "status"])
         self.ingest_seconds = seconds("skyline_ingest_request_seconds", "HTTP request to broker acknowledgement", view)
 
