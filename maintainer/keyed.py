@@ -9,7 +9,7 @@ import numpy as np
 from maintainer.coalesce import coalesced
 from maintainer.extras import Extras
 from maintainer.modifications import resolve
-from maintainer.output import Out, Output
+from maintainer.output import Out, Output, kafka_time
 from skyline import Skyline
 from skyline.live.changes import LEAVE, OPS, REASONS, Changes
 from skyline.view import Ints, View
@@ -85,7 +85,7 @@ class KeyedState:
         for row, why in batch.rejected.items():
             headers = why.headers(self.view.topic("updates"), 0, int(offsets[row]))
             key, value = batch.records.key(row), batch.records.value(row)
-            output.records.append(Out(self.view.topic("rejected"), key, value, max(0, int(at[row])), headers))
+            output.records.append(Out(self.view.topic("rejected"), key, value, kafka_time(int(at[row])), headers))
             output.rejected[why.reason] += 1
         return output
 
@@ -106,7 +106,7 @@ class KeyedState:
             member = None
             if ops[i] != LEAVE:
                 member = self._writer.member(output.seq, key, point, extras[i], at, place)
-            timestamp = max(0, at)
+            timestamp = kafka_time(at)
             output.records.append(Out(log, name, value, timestamp))
             output.records.append(Out(table, name, member, timestamp))
             output.changes[op, reason] += 1

@@ -41,3 +41,8 @@ class Output:
         self.records += later.records
         self.changes += later.changes
         self.rejected += later.rejected
+
+
+def kafka_time(at: int) -> int:
+    """The timestamp of a record about event time `at`: librdkafka reads 0 as "now", and Kafka has no time before 0."""
+    return max(1, at)
