@@ -1,1 +1,1 @@
-"""Made-up data: each workload yields batches of updates, the same ones for the same seed and start."""
+"""Made-up data: each workload yields updates, the same ones for the same plan."""

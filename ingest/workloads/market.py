@@ -8,11 +8,12 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import Final
 
 import orjson
 
-from ingest.batch import Batch
+from ingest.workloads.plan import Plan, Row
 
 FAMILIES: Final = {
     "m7": (0.0121, 4), "m7g": (0.0102, 3), "m6": (0.0118, 6), "c7": (0.0107, 5), "c7g": (0.0091, 4), "c6": (0.0104, 8),
@@ -38,21 +39,14 @@ class _Offer:
     interruptions: float
 
 
-def market(seed: int, start: int, step: float, size: int) -> Iterator[Batch]:
-    """Endless batches of `size` updates, `step` milliseconds apart from `start` on."""
-    rng = random.Random(seed)
+def market(plan: Plan) -> Iterator[Row]:
+    """Quotes of offers drawn at random; the catalogue is the same for every plan with the same seed."""
+    rng = random.Random(plan.seed)
     offers = _catalogue(rng)
-    count = 0
-    while True:
-        keys, values, timestamps = [], [], []
-        for _ in range(size):
-            at = start + int(count * step)
-            offer = offers[rng.randrange(len(offers))]
-            keys.append(offer.key)
-            values.append(_next(rng, offer, at))
-            timestamps.append(at)
-            count += 1
-        yield Batch(keys, values, timestamps)
+    for number in count():
+        offer = offers[rng.randrange(len(offers))]
+        at = plan.at(number)
+        yield offer.key, _next(rng, offer, at), at
 
 
 def _catalogue(rng: random.Random) -> list[_Offer]:
