@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from maintainer.keyed import KeyedState
 from maintainer.output import Output
+from maintainer.windowed import WindowState
 from skyline.view import View
 from skyline.wire.decode import Decoded, UpdateDecoder
 from skyline.wire.records import Records
@@ -26,7 +27,7 @@ class ViewState(Protocol):
 
 
 def new_state(view: View) -> ViewState:
-    return KeyedState(view)
+    return KeyedState(view) if view.window is None else WindowState(view)
 
 
 def warm_up(view: View) -> None:
@@ -35,7 +36,8 @@ def warm_up(view: View) -> None:
     state.apply(decoder.decode(Records.of([(b"$tick", None, 0, 0), (b"warm", None, 1, 1)])))
     fields = dict.fromkeys((*view.dimensions.names, *view.group_by), 0)
     state.apply(decoder.decode(Records.of([(b"warm", write_update(fields), 1, 2), (b"warm", None, 2, 3)])))
+    load_state(view, state.dump())
 
 
 def load_state(view: View, state: dict[str, Any]) -> ViewState:
-    return KeyedState.load(view, state)
+    return KeyedState.load(view, state) if view.window is None else WindowState.load(view, state)

@@ -105,6 +105,8 @@ class Window:
 
     @classmethod
     def of(cls, table: Mapping[str, Any]) -> Window:
+        if not isinstance(table, Mapping):
+            raise InvalidInput(f"window must be a table such as {{ size = 1000 }}, got {table!r}")
         unknown = set(table) - {"size", "span", "watch"}
         if unknown:
             raise InvalidInput(f"window: unknown key {sorted(unknown)[0]!r}; allowed: size, span, watch")
@@ -116,11 +118,23 @@ class Window:
         span = parse_duration(table["span"]) if "span" in table else None
         limit = size if size is not None else span
         read = parse_duration if size is None else _count
-        watch = tuple(read(entry) for entry in table.get("watch", ()))
+        watched = table.get("watch", [])
+        if not isinstance(watched, list):
+            raise InvalidInput(f"window: watch must be a list such as [1000, 10000], got {watched!r}")
+        watch = tuple(read(entry) for entry in watched)
         for n in watch:
             if not 1 <= n <= (limit or 0):
                 raise InvalidInput(f"window: watch {n} lies outside 1 to {limit}, the window itself")
+            if watch.count(n) > 1:
+                raise InvalidInput(f"window: watch names {n} twice")
         return cls(size, span, watch)
+
+    def label(self, n: int) -> str:
+        """The newest n, as topics name it: `1000`, or a duration in its largest whole unit, such as `90s`."""
+        if self.span is None:
+            return str(n)
+        unit = max((name for name, length in _SPAN_MS.items() if n % length == 0), key=_SPAN_MS.__getitem__)
+        return f"{n // _SPAN_MS[unit]}{unit}"
 
 
 @dataclass(frozen=True)
@@ -145,8 +159,23 @@ class View:
             raise InvalidInput(f"view {name!r}: {error}") from None
 
     def topic(self, kind: str) -> str:
-        """Name of the topic of this kind: updates, changes, skyline or rejected."""
-        return self.topics.get(kind, f"{self.name}.{kind}")
+        """Name of the topic of this kind: updates, changes, skyline, rejected, or `changes.last-N` of a watch.
+
+        The topics of watches are named after the topic of changes, wherever that is.
+        """
+        base, dot, watch = kind.partition(".")
+        return self.topics.get(base, f"{self.name}.{base}") + dot + watch
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Kinds of all topics that the view has."""
+        return (*TOPIC_KINDS, *self.watch_kinds.values())
+
+    @property
+    def watch_kinds(self) -> dict[int, str]:
+        """The kind of topic that tells the changes of each watch, by its n."""
+        window = self.window
+        return {n: f"changes.last-{window.label(n)}" for n in window.watch} if window else {}
 
 
 TOPIC_KINDS: Final = ("updates", "changes", "skyline", "rejected")
@@ -174,7 +203,7 @@ def views_of(document: Mapping[str, Any]) -> dict[str, View]:
     views = {name: View.of(name, table) for name, table in document.items()}
     owners: dict[str, str] = {}
     for view in views.values():
-        for kind in TOPIC_KINDS:
+        for kind in view.kinds:
             topic = view.topic(kind)
             owner = owners.setdefault(topic, f"{view.name}.{kind}")
             if owner != f"{view.name}.{kind}" and kind != "updates":
@@ -193,6 +222,15 @@ def _names(table: Mapping[str, Any], key: str) -> tuple[str, ...]:
     if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
         raise InvalidInput(f"{key} must be a list of field names, got {names!r}")
     return tuple(names)
+
+
+def _refuse_what_windows_lack(table: Mapping[str, Any]) -> None:
+    if table.get("group_by"):
+        raise InvalidInput("a window has no group_by: its newest elements are those of the whole stream")
+    if table.get("coalesce"):
+        raise InvalidInput("a window has no coalesce: its changes are told one by one")
+    if "engine" in table:
+        raise InvalidInput("a window has no engine to choose")
 
 
 def _view_of(name: str, table: Mapping[str, Any]) -> View:
@@ -224,4 +262,6 @@ def _view_of(name: str, table: Mapping[str, Any]) -> View:
         if not isinstance(topic, str) or not re.match(r"[A-Za-z0-9._-]{1,249}\Z", topic):
             raise InvalidInput(f"{kind} must be a topic name (letters, digits, . _ -), got {topic!r}")
     window = Window.of(table["window"]) if "window" in table else None
+    if window is not None:
+        _refuse_what_windows_lack(table)
     return View(name, dimensions, group_by, carry, window, engine, coalesce, topics)

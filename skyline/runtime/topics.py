@@ -9,7 +9,7 @@ from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, Resourc
 
 from skyline.errors import SkylineError
 from skyline.runtime.config import KafkaSettings
-from skyline.view import TOPIC_KINDS, View
+from skyline.view import View
 
 TIMEOUT: Final = 30.0
 _WEEK_MS: Final = 7 * 86_400_000
@@ -48,9 +48,13 @@ class KafkaUnreachable(SkylineError):
 
 
 def ensure_topics(
-    kafka: KafkaSettings, view: View, kinds: tuple[str, ...] = TOPIC_KINDS, replication: int = -1
+    kafka: KafkaSettings, view: View, kinds: tuple[str, ...] | None = None, replication: int = -1
 ) -> None:
-    """Creates what is missing and checks what is there. `replication` -1 leaves it to the broker's default."""
+    """Creates what is missing and checks what is there: topics of these kinds, or all of the view.
+
+    `replication` -1 leaves it to the broker's default.
+    """
+    kinds = view.kinds if kinds is None else kinds
     # librdkafka would print twenty lines a second about a broker that is away: the error below says it once
     admin = AdminClient({**kafka.client(), "log_level": 0})
     existing = _existing(admin, kafka)
@@ -60,6 +64,11 @@ def ensure_topics(
             _check_partitions(view, kind, existing[view.topic(kind)])
     _create(admin, view, missing, replication)
     _check_settings(admin, view, [kind for kind in kinds if kind not in missing])
+
+
+def _base(kind: str) -> str:
+    """What sort of topic it is: the changes of a watch (`changes.last-N`) are changes."""
+    return kind.partition(".")[0]
 
 
 def _existing(admin: AdminClient, kafka: KafkaSettings) -> dict[str, int]:
@@ -82,7 +91,7 @@ def _check_partitions(view: View, kind: str, partitions: int) -> None:
 def _create(admin: AdminClient, view: View, kinds: list[str], replication: int) -> None:
     if not kinds:
         return
-    wanted = [NewTopic(view.topic(kind), 1, replication, config=SETTINGS[kind]) for kind in kinds]
+    wanted = [NewTopic(view.topic(kind), 1, replication, config=SETTINGS[_base(kind)]) for kind in kinds]
     for topic, future in admin.create_topics(wanted, operation_timeout=TIMEOUT).items():
         try:
             future.result()
@@ -92,14 +101,14 @@ def _create(admin: AdminClient, view: View, kinds: list[str], replication: int) 
 
 
 def _check_settings(admin: AdminClient, view: View, kinds: list[str]) -> None:
-    resources = {kind: ConfigResource(ResourceType.TOPIC, view.topic(kind)) for kind in kinds if _REQUIRED[kind]}
+    resources = {kind: ConfigResource(ResourceType.TOPIC, view.topic(kind)) for kind in kinds if _REQUIRED[_base(kind)]}
     if not resources:
         return
     futures: dict[Any, Any] = admin.describe_configs(list(resources.values()))
     for kind, resource in resources.items():
         current = futures[resource].result()
-        for name in _REQUIRED[kind]:
-            wanted, found = SETTINGS[kind][name], current[name].value
+        for name in _REQUIRED[_base(kind)]:
+            wanted, found = SETTINGS[_base(kind)][name], current[name].value
             if found != wanted:
                 raise TopicUnfit(
                     f"topic {view.topic(kind)} has {name}={found}, but a {kind} topic needs {wanted}: change it with "

@@ -124,8 +124,16 @@ class SkylineWindow:
         answer: Ints = positions_of(self._store.members)
         return answer
 
+    def kept(self) -> Ints:
+        """Positions of all elements that are kept, ascending: R_N, or the whole window with a history. O(len)."""
+        return np.arange(self._store.oldest, self.count) if self.history else self.retained()
+
+    def __len__(self) -> int:
+        """Elements that are kept."""
+        return self.count - self._store.oldest if self.history else self._store.live
+
     def points(self, positions: npt.ArrayLike) -> Floats:
-        """The points at these positions, as given: of retained elements, and of all in the window with a history."""
+        """The points at these positions, as given: of elements that are kept."""
         wanted = np.asarray(positions, dtype=np.int64).ravel()
         inward: Floats = points_of(self._store.members, self._store.index, wanted)
         if self.history:

@@ -81,10 +81,11 @@ class UpdateDecoder:
         instants[:, 0], instants[:, 1] = ALWAYS, NEVER
         slices = np.full((rows, len(view.group_by) + len(view.carry), 2), -1, dtype=np.int64)
         plain = self._read_plain(records, points, instants, slices)
-        keys, key_ok = _read_keys(records)
+        keys = _read_keys(records)
+        key_ok = self._good_keys(records)
         plain &= key_ok
         groups, extras = self._read_extras(records, plain, slices)
-        deleted = records.value_null & key_ok
+        deleted = self._deleted(records) & key_ok
         decoded = Decoded(records, keys, points, deleted, instants[:, 0], instants[:, 1], groups, extras)
         for row in np.flatnonzero(~(plain | deleted)).tolist():
             self._read_one(decoded, row)
@@ -97,7 +98,8 @@ class UpdateDecoder:
         instants = np.empty((rows, 2), dtype=np.int64)
         instants[:, 0], instants[:, 1] = ALWAYS, NEVER
         slices = np.empty((rows, len(view.group_by) + len(view.carry), 2), dtype=np.int64)
-        good = (self._read_plain(records, points, instants, slices) | records.value_null) & _good_keys(records)
+        good = self._read_plain(records, points, instants, slices) | self._deleted(records)
+        good &= self._good_keys(records)
         results = {
             row: read_update(view, records.key(row), records.value(row)) for row in np.flatnonzero(~good).tolist()
         }
@@ -110,7 +112,19 @@ class UpdateDecoder:
             records.values, records.value_bounds, records.value_null, self._names, self._bounds, self._kinds,
             self._columns, self._required, MAX_VALUE_BYTES, points.view(np.uint64), instants, slices,
         )  # fmt: skip
+        if self.view.window is not None:
+            # the elements of a window have no interval: the reference reader says so of those that have
+            plain &= (instants[:, 0] == ALWAYS) & (instants[:, 1] == NEVER)
         return plain
+
+    def _deleted(self, records: Records) -> Bools:
+        """Null values, where they delete: in a window they are rejects."""
+        return records.value_null if self.view.window is None else np.zeros(len(records), dtype=np.bool_)
+
+    def _good_keys(self, records: Records) -> Bools:
+        """Keys that need no second look; none at all is good in a window."""
+        good = _good_keys(records)
+        return good if self.view.window is None else good | (np.diff(records.key_bounds) == 0)
 
     def _read_extras(self, records: Records, plain: Bools, slices: Ints) -> tuple[list[str] | None, list[bytes] | None]:
         view = self.view
@@ -147,14 +161,14 @@ class UpdateDecoder:
             decoded.deleted[row] = True
 
 
-def _read_keys(records: Records) -> tuple[list[str], Bools]:
-    """Keys as text, and which of them are certainly good."""
+def _read_keys(records: Records) -> list[str]:
+    """Keys as text, right for ASCII."""
     # latin-1 maps every byte to one character, so that byte bounds are text bounds; keys that are not ASCII are
     # read again, one by one
     text = records.keys.tobytes().decode("latin-1")
     keys = [text[start:past] for start, past in pairwise(records.key_bounds.tolist())]
     assert len(keys) == len(records)
-    return keys, _good_keys(records)
+    return keys
 
 
 def _good_keys(records: Records) -> Bools:

@@ -80,13 +80,15 @@ def read_key(key: bytes | None) -> str | Rejected:
 
 def read_update(view: View, key: bytes | None, value: bytes | None) -> tuple[str, Update] | Rejected:
     """The update that a record holds, or why it holds none. O(size of the value)."""
-    text = read_key(key)
+    text = "" if view.window is not None and not key else read_key(key)
     if isinstance(text, Rejected):
         return text
     if text == TICK:
         if value is not None:
             return Rejected("bad_key", "a tick has a null value")
         return text, Tick()
+    if value is None and view.window is not None:
+        return Rejected("bad_op", "a window view deletes nothing: its elements leave when the window has passed them")
     if value is None:
         return text, Delete()
     fields = read_object(value)
@@ -120,7 +122,7 @@ def read_fields(view: View, fields: Mapping[str, Any]) -> Update | Rejected:
         if isinstance(coordinate, Rejected):
             return coordinate
         point.append(coordinate)
-    interval = _read_interval(fields)
+    interval = _read_interval(view, fields)
     if isinstance(interval, Rejected):
         return interval
     groups: list[Any] = []
@@ -174,10 +176,12 @@ def _members(names: tuple[str, ...], values: list[bytes]) -> bytes:
     return b",".join(orjson.dumps(name) + b":" + value for name, value in zip(names, values, strict=True))
 
 
-def _read_interval(fields: Mapping[str, Any]) -> tuple[int, int] | Rejected:
+def _read_interval(view: View, fields: Mapping[str, Any]) -> tuple[int, int] | Rejected:
     ends = [ALWAYS, int(NEVER)]
     for position, name in enumerate(INTERVAL):
         if fields.get(name) is not None:
+            if view.window is not None:
+                return Rejected("bad_interval", f"{name} does not fit a window view: the window says how long it lasts")
             moment = instant(name, fields[name])
             if isinstance(moment, Rejected):
                 return moment
