@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from maintainer.output import Out, Output
+from maintainer.output import Out, Output, kafka_time
 from skyline.view import View
 from skyline.window import Watch
 from skyline.window.changes import LEAVE, OPS, REASONS, WindowChanges
@@ -89,7 +89,7 @@ class WindowState:
         key, point, extras = element.key, element.point, element.extras
         op, reason, at = OPS[changes.ops[i]], REASONS[changes.reasons[i]], int(changes.at[i])
         value = self._writer.change(log.seq, op, key, point, extras, reason, by, at, offset, int(changes.sizes[i]))
-        name, timestamp = key.encode(), max(0, at)
+        name, timestamp = key.encode(), kafka_time(at)
         output.records.append(Out(log.topic, name, value, timestamp))
         if log.table is None:
             return
@@ -103,5 +103,5 @@ class WindowState:
         for row, why in batch.rejected.items():
             headers = why.headers(self.view.topic("updates"), 0, int(batch.records.offsets[row]))
             key, value = batch.records.key(row), batch.records.value(row)
-            output.records.append(Out(self.view.topic("rejected"), key, value, max(0, int(applied.at[row])), headers))
+            output.records.append(Out(self.view.topic("rejected"), key, value, kafka_time(int(applied.at[row])), headers))
             output.rejected[why.reason] += 1
