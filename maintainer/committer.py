@@ -42,11 +42,11 @@ class Committer:
                 self._waiting.extend(output)
             self._condition.notify_all()
 
-    def wait_committed(self, position: int) -> None:
-        """Returns once everything before `position` is committed."""
+    def wait_committed(self, position: int) -> bool:
+        """Whether everything before `position` is committed: waits until it is, or never will be."""
         with self._condition:
             self._condition.wait_for(lambda: self._failure is not None or self._committed >= position)
-            self._raise_failure()
+            return self._committed >= position
 
     def close(self) -> None:
         """Commits what was submitted and ends the thread."""

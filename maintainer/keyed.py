@@ -15,6 +15,7 @@ from skyline.live.changes import LEAVE, OPS, REASONS, Changes
 from skyline.view import Ints, View
 from skyline.wire.changes import ChangeWriter
 from skyline.wire.decode import Decoded
+from skyline.wire.rejects import cut_to_fit
 from skyline.wire.updates import TICK, Upsert, group_of
 
 State = dict[str, Any]
@@ -82,10 +83,12 @@ class KeyedState:
         output = Output(self.position, first, self.clock, len(self._live), self._live.objects, len(batch.records))
         self._publish(output, changes, chosen, extras, offsets)
         self.seq = output.seq
-        for row, why in batch.rejected.items():
+        for row in sorted(batch.rejected):
+            why = batch.rejected[row]
             headers = why.headers(self.view.topic("updates"), 0, int(offsets[row]))
-            key, value = batch.records.key(row), batch.records.value(row)
-            output.records.append(Out(self.view.topic("rejected"), key, value, kafka_time(int(at[row])), headers))
+            key, value, cut = cut_to_fit(batch.records.key(row), batch.records.value(row))
+            time = kafka_time(int(at[row]))
+            output.records.append(Out(self.view.topic("rejected"), key, value, time, headers + cut))
             output.rejected[why.reason] += 1
         return output
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import logging
 import threading
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from confluent_kafka import Consumer, TopicPartition
 
 from maintainer.checkpoint import Checkpoints
+from maintainer.definition import ViewChanged, fingerprint
+from maintainer.metadata import Committed, read_committed
 from maintainer.state import ViewState, load_state, new_state
-from maintainer.transactions import read_metadata
 from skyline.errors import SkylineError
-from skyline.runtime.drain import Drain
+from skyline.runtime.drain import OLDEST, Drain
 from skyline.runtime.metrics import Metrics
+from skyline.runtime.patience import patiently
 from skyline.view import View
 from skyline.wire.decode import UpdateDecoder
 from skyline.wire.records import Records
@@ -36,34 +38,26 @@ class NotDeterministic(SkylineError):
     """Replay did not give what was published: the log, the checkpoint or the code is not what it was."""
 
 
-@dataclass(frozen=True, slots=True)
-class Committed:
-    """Where the group stands: the next offset to read, and the number of the last change before it."""
-
-    position: int
-    seq: int | None
-
-
 def committed(consumer: Consumer, source: TopicPartition) -> Committed | None:
     """What the group has committed, once no transaction is open any more; None before the first commit."""
-    found = consumer.committed([source], timeout=_CALL_SECONDS)[0]
+    found = patiently(lambda: consumer.committed([source], timeout=_CALL_SECONDS))[0]
     if found.error is not None:
         raise SkylineError(f"the committed offset of {source.topic} cannot be read: {found.error}")
-    return Committed(found.offset, read_metadata(found.metadata)) if found.offset >= 0 else None
+    return read_committed(found.offset, found.metadata) if found.offset >= 0 else None
 
 
 def starting_state(
     view: View, consumer: Consumer, source: TopicPartition, checkpoints: Checkpoints, to: Committed | None
 ) -> ViewState:
     """The state to replay from. Refuses a log that does not reach back to it, rather than give a wrong skyline."""
-    low, high = consumer.get_watermark_offsets(source, timeout=_CALL_SECONDS)
-    if to is None:
-        _refuse_lost_offsets(view, consumer)
-    elif to.position > high:
+    low, high = patiently(lambda: consumer.get_watermark_offsets(source, timeout=_CALL_SECONDS))
+    if to is not None and to.position > high:
         raise LogTruncated(
             f"{source.topic} ends at offset {high}, but the group has committed {to.position}: the topic was deleted "
             f"or lost data; give the view a new name, or restore the topic"
         )
+    if to is not None and to.fingerprint not in (None, fingerprint(view)):
+        raise ViewChanged(view, f"offset {to.position} of {source.topic}")
     saved = checkpoints.newest(to.position if to else 0)
     state = load_state(view, saved) if saved else new_state(view)
     if state.position < low:
@@ -86,12 +80,13 @@ def replay(
         if stop.is_set():
             return None
         records = drain.poll(_POLL_SECONDS)
-        if not len(records):
-            continue
         past = int((records.offsets < to.position).sum())
-        state.apply(decoder.decode(records.slice(0, past)))
-        metrics.replayed.labels(view.name).inc(past)
+        if past:
+            state.apply(decoder.decode(records.slice(0, past)))
+            metrics.replayed.labels(view.name).inc(past)
         rest = records.slice(past, len(records))
+        if drain.position >= to.position:
+            state.position = to.position  # after the last update before it there are only markers
     _settle_seq(view, state, to)
     _log.info(
         "%s: replayed %d updates to offset %d, seq %d", view.name, state.position - began, state.position, state.seq
@@ -101,7 +96,12 @@ def replay(
 
 def _settle_seq(view: View, state: ViewState, to: Committed) -> None:
     """Coalesced views number what they publish, which only the commit knows; all others must come out the same."""
-    if view.coalesce and to.seq is not None:
+    if view.coalesce:
+        if to.seq is None:
+            raise OffsetsLost(
+                f"the committed offset of {view.topic('updates')} was not set by a maintainer, so the number of the "
+                f"last change is not known, and a coalesced view cannot count it again: give the view a new name"
+            )
         state.seq = to.seq
     if to.seq is not None and state.seq != to.seq:
         raise NotDeterministic(
@@ -110,12 +110,17 @@ def _settle_seq(view: View, state: ViewState, to: Committed) -> None:
         )
 
 
-def _refuse_lost_offsets(view: View, consumer: Consumer) -> None:
-    changes = TopicPartition(view.topic("changes"), 0)
-    low, high = consumer.get_watermark_offsets(changes, timeout=_CALL_SECONDS)
-    if high > low:
-        raise OffsetsLost(
-            f"{changes.topic} has records, but the group has no committed offset for {view.topic('updates')}: it "
-            f"expired or was deleted, or --group was changed; restore it with kafka-consumer-groups.sh --reset-offsets "
-            f"to the offset after that of the last change"
-        )
+def refuse_lost_offsets(view: View, settings: Mapping[str, Any]) -> None:
+    """For a group without a committed offset: raises if changes are published nevertheless.
+
+    What a crash left of a first transaction does not count: it was never committed.
+    """
+    topic = view.topic("changes")
+    with Drain({**settings, "enable.partition.eof": True}, topic, 0, OLDEST) as drain:
+        while not drain.at_end:
+            if len(drain.poll(_POLL_SECONDS)):
+                raise OffsetsLost(
+                    f"{topic} has records, but the group has no committed offset for {view.topic('updates')}: it "
+                    f"expired or was deleted, or --group was changed; restore it with kafka-consumer-groups.sh "
+                    f"--reset-offsets to the offset after that of the last change"
+                )

@@ -19,9 +19,11 @@ from typing import Any, Final
 from confluent_kafka import Consumer, TopicPartition
 
 from maintainer.checkpoint import Checkpoints
+from maintainer.checkpointing import Checkpointing
 from maintainer.committer import Committer
 from maintainer.config import MaintainerConfig
-from maintainer.recovery import committed, replay, starting_state
+from maintainer.definition import fingerprint
+from maintainer.recovery import committed, refuse_lost_offsets, replay, starting_state
 from maintainer.state import ViewState
 from maintainer.transactions import Transactions
 from skyline.runtime.drain import Drain
@@ -46,8 +48,6 @@ class Runner:
         self._checkpoints = Checkpoints(config.state, view)
         self._decoder = UpdateDecoder(view)
         self._stop = threading.Event()
-        self._writing: threading.Thread | None = None
-        self._checkpointed = time.monotonic()
         self.failure: BaseException | None = None
         self.live = False
         """Whether recovery is over."""
@@ -75,13 +75,15 @@ class Runner:
     def _maintain(self) -> None:
         started = time.perf_counter()
         kafka, name = self._config.kafka, f"{self._config.group}.{self._view.name}"
-        transactions = Transactions(kafka, name, self._source, self._group_metadata)
+        transactions = Transactions(kafka, name, self._source, fingerprint(self._view), self._group_metadata)
         transactions.take_over()
-        settings = kafka.client(group_id=name, isolation_level="read_committed")
+        settings = kafka.client(group_id=name, isolation_level="read_committed", enable_partition_eof=True)
         # not the group's own consumer: a call on it waits until the thread that polls it lets go
         lookups = Consumer(settings)
         try:
             to = committed(lookups, self._source)
+            if to is None:
+                refuse_lost_offsets(self._view, settings)
             state = starting_state(self._view, lookups, self._source, self._checkpoints, to)
         finally:
             lookups.close()
@@ -100,14 +102,15 @@ class Runner:
 
     def _follow(self, state: ViewState, drain: Drain, transactions: Transactions, rest: Records) -> None:
         committer = Committer(transactions, self._metrics, self._view.name, state.position)
+        checkpointing = Checkpointing(self._checkpoints, committer, self._metrics, self._config.checkpoint_seconds)
         self.position = state.position
         self.live = True
         self._process(state, committer, rest)
         while not self._stop.is_set():
             self._process(state, committer, drain.poll(_POLL_SECONDS))
-            self._checkpoint_when_due(state, committer)
+            checkpointing.when_due(state)
         committer.close()
-        self._write_checkpoint(state, committer)
+        checkpointing.last(state)
 
     def _process(self, state: ViewState, committer: Committer, records: Records) -> None:
         if not len(records):
@@ -120,35 +123,3 @@ class Runner:
             output = state.apply(batch)
         committer.submit(output)
         self.position = state.position
-
-    def _checkpoint_when_due(self, state: ViewState, committer: Committer) -> None:
-        interval = self._config.checkpoint_seconds
-        if interval and time.monotonic() - self._checkpointed >= interval and not self._is_writing():
-            self._write_checkpoint(state, committer)
-
-    def _is_writing(self) -> bool:
-        return self._writing is not None and self._writing.is_alive()
-
-    def _write_checkpoint(self, state: ViewState, committer: Committer) -> None:
-        """Copies the state now; writes it in the background once all that it contains is committed."""
-        self._checkpointed = time.monotonic()
-        if self._writing is not None:
-            self._writing.join()
-        copy, position = state.dump(), state.position
-        self._writing = threading.Thread(target=self._write, args=(copy, position, committer), daemon=True)
-        self._writing.start()
-        if self._stop.is_set():
-            self._writing.join()
-
-    def _write(self, copy: dict[str, object], position: int, committer: Committer) -> None:
-        committer.wait_committed(position)
-        view, started = self._view.name, time.perf_counter()
-        try:
-            size = self._checkpoints.write(copy)
-        except OSError as error:
-            # the log still holds everything: a full disk costs recovery time, not data
-            _log.error("%s: no checkpoint was written: %s", view, error)
-            return
-        self._metrics.checkpoint_seconds.labels(view).observe(time.perf_counter() - started)
-        self._metrics.checkpoint_bytes.labels(view).set(size)
-        self._metrics.checkpoint_time.labels(view).set(time.time())

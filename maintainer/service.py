@@ -114,6 +114,7 @@ class ViewService:
         self._runner.start()
 
     def _revoked(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
+        self._metadata = consumer.consumer_group_metadata()  # of the new generation: the last commit must carry it
         self._end_runner()
         consumer.incremental_unassign(partitions)
 

@@ -8,22 +8,26 @@ order on the topics is the order of the updates; and taking over a view fences b
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
-import orjson
 from confluent_kafka import KafkaException, Producer, TopicPartition
 
-from maintainer.output import Output
+from maintainer.metadata import write_metadata
+from maintainer.output import Out, Output
 from skyline.errors import SkylineError
 from skyline.runtime.config import KafkaSettings
+from skyline.runtime.topics import LARGEST_RECORD
 
 _log = logging.getLogger("maintainer.transactions")
 _TURNS: Final = 2
 _INIT_SECONDS: Final = 60.0
 _CALL_SECONDS: Final = 30.0
 _ATTEMPTS: Final = 100
+_PAUSE_SECONDS: Final = 0.05
+"""Between attempts: the group needs a moment to tell its new generation, the broker to come back."""
 _TRANSACTION_TIMEOUT_MS: Final = 30_000
 
 
@@ -39,9 +43,14 @@ class Transactions:
     """The producers of one view. Used from one thread."""
 
     def __init__(
-        self, kafka: KafkaSettings, name: str, source: TopicPartition, group_metadata: Callable[[], Any]
+        self,
+        kafka: KafkaSettings,
+        name: str,
+        source: TopicPartition,
+        fingerprint: str,
+        group_metadata: Callable[[], Any],
     ) -> None:
-        self._source = source
+        self._source, self._fingerprint = source, fingerprint
         self._group_metadata = group_metadata
         self._turn = 0
         self.retries = 0
@@ -53,7 +62,7 @@ class Transactions:
                     transaction_timeout_ms=_TRANSACTION_TIMEOUT_MS,
                     linger_ms=1,
                     compression_type="lz4",
-                    message_max_bytes=16 * 2**20,
+                    message_max_bytes=LARGEST_RECORD,
                     queue_buffering_max_messages=2_000_000,
                     queue_buffering_max_kbytes=1_048_576,
                 )
@@ -71,7 +80,7 @@ class Transactions:
 
         1. begin a transaction on the producer whose turn it is
         2. produce every record
-        3. add the input offset, with the number of the last change as its metadata
+        3. add the input offset, with the number of the last change and the view's fingerprint as its metadata
         4. commit; where Kafka asks for it, abort and begin again
         """
         producer = self._producers[self._turn]
@@ -89,12 +98,15 @@ class Transactions:
         for record in output.records:
             self._produce(producer, record)
         position = TopicPartition(
-            self._source.topic, self._source.partition, output.position, metadata=write_metadata(output.seq)
+            self._source.topic,
+            self._source.partition,
+            output.position,
+            metadata=write_metadata(output.seq, self._fingerprint),
         )
         _insisted(lambda: producer.send_offsets_to_transaction([position], self._group_metadata(), _CALL_SECONDS))
         _insisted(partial(producer.commit_transaction, _CALL_SECONDS))
 
-    def _produce(self, producer: Producer, record: Any) -> None:
+    def _produce(self, producer: Producer, record: Out) -> None:
         while True:
             try:
                 producer.produce(
@@ -111,18 +123,7 @@ class Transactions:
         self.retries += 1
         _log.warning("transaction aborted and sent again: %s", problem.str())
         _insisted(partial(producer.abort_transaction, _CALL_SECONDS))
-
-
-def write_metadata(seq: int) -> str:
-    return orjson.dumps({"seq": seq}).decode()
-
-
-def read_metadata(metadata: str | None) -> int | None:
-    """`seq` at a committed offset, or None where something else committed it."""
-    try:
-        return int(orjson.loads(metadata or "")["seq"])
-    except (orjson.JSONDecodeError, KeyError, TypeError, ValueError):
-        return None
+        time.sleep(_PAUSE_SECONDS)
 
 
 def _insisted(call: Callable[[], Any]) -> None:
@@ -138,6 +139,7 @@ def _insisted(call: Callable[[], Any]) -> None:
             if not problem.retriable():
                 raise
             _log.warning("Kafka asks to try again: %s", problem.str())
+            time.sleep(_PAUSE_SECONDS)
     raise PublishFailed(f"Kafka asked {_ATTEMPTS} times in a row to try again: giving up")
 
 

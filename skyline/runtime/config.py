@@ -22,7 +22,7 @@ from skyline.view import View, views_of
 
 _PREFIX: Final = "SKYLINE_"
 _KAFKA_PREFIX: Final = "SKYLINE_KAFKA_"
-_SECRET_WORDS: Final = ("password", "secret", "token", "jaas", "key.pem", "sasl.username")
+_SECRET_WORDS: Final = ("password", "secret", "token", "jaas", "key.pem", "sasl.username", "oauthbearer.config")
 _REPEATED: Final = tuple[str, ...]
 
 Config = TypeVar("Config", bound="ServiceConfig")
@@ -60,7 +60,7 @@ class ServiceConfig:
 
 
 def is_secret(name: str) -> bool:
-    return any(word in name for word in _SECRET_WORDS)
+    return any(word in name.lower() for word in _SECRET_WORDS)
 
 
 def load_views(path: Path) -> dict[str, View]:

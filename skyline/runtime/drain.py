@@ -17,6 +17,9 @@ from skyline.runtime import librdkafka
 from skyline.runtime.gather_kernels import gather
 from skyline.wire.records import Records
 
+OLDEST: Final = -2
+"""Instead of an offset: where the partition begins now."""
+
 MAX_BATCH: Final = 20_000
 """Large enough to spread the cost of a call over many records, small enough to stay in the cache."""
 
@@ -35,7 +38,7 @@ class Drain:
         """`settings` are librdkafka's; `group.id` must be there, though no group is joined and nothing committed."""
         self.topic, self.partition = topic, partition
         self.position = offset
-        """Offset after the last record that `poll` has given."""
+        """Offset up to which everything was given; at the end also past what is never given, such as markers."""
         self.at_end = False
         """Whether the last poll reached the end of the partition; needs `enable.partition.eof` among the settings."""
         self._handle: int | None = librdkafka.new_consumer(
@@ -64,11 +67,11 @@ class Drain:
             count += self._take(1, min(limit, MAX_BATCH) - 1, 0)
         self.at_end = False
         *columns, errors = gather(self._messages[:count], self._timestamp, self._destroy)
-        for code, offset in errors.tolist():
-            self._notice(code, offset)
         records = Records(*columns)
         if len(records):
             self.position = int(records.offsets[-1]) + 1
+        for code, offset in errors.tolist():
+            self._notice(code, offset)
         return records
 
     def close(self) -> None:
@@ -96,10 +99,11 @@ class Drain:
         return count
 
     def _notice(self, code: int, offset: int) -> None:
-        self.at_end = self.at_end or code == librdkafka.PARTITION_EOF
+        if code == librdkafka.PARTITION_EOF:
+            self.at_end, self.position = True, max(self.position, offset)
         if code in _PASSING:
             return
-        reason = librdkafka.error_text(code)
+        place = offset if offset >= 0 else self.position
         raise DrainFailed(
-            f"{self.topic}[{self.partition}] cannot be read at offset {offset or self.position}: {reason}"
+            f"{self.topic}[{self.partition}] cannot be read at offset {place}: {librdkafka.error_text(code)}"
         )

@@ -6,13 +6,11 @@ Only public, stable C functions are called. confluent-kafka stays the client for
 from __future__ import annotations
 
 import ctypes
-import re
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any, Final
 
-import confluent_kafka  # its import loads the shared library that is looked up here
+from confluent_kafka import cimpl
 
 from skyline.errors import SkylineError
 
@@ -59,15 +57,13 @@ class KafkaUnusable(SkylineError):
 
 @cache
 def library() -> ctypes.CDLL:
-    """The shared library that confluent_kafka has loaded into this process."""
-    assert confluent_kafka.libversion()
-    maps = Path("/proc/self/maps").read_text()
-    paths = re.findall(r"(/\S*librdkafka\S*\.so\S*)", maps)
-    if not paths:
-        raise KafkaUnusable("librdkafka is not among the loaded libraries: is confluent-kafka installed from a wheel?")
-    loaded = ctypes.CDLL(paths[0])
+    """The librdkafka that confluent_kafka is linked with: its symbols are found through the module that needs them."""
+    loaded = ctypes.CDLL(cimpl.__file__)
     for name, (result, arguments) in _SIGNATURES.items():
-        function = getattr(loaded, name)
+        try:
+            function = getattr(loaded, name)
+        except AttributeError:
+            raise KafkaUnusable(f"confluent-kafka's librdkafka has no {name}: install it from a wheel") from None
         function.restype, function.argtypes = result, arguments
     return loaded
 

@@ -10,12 +10,15 @@ import threading
 from collections.abc import Callable, Sequence
 from types import FrameType
 
-from skyline.errors import SkylineError
+from skyline.errors import InvalidInput, SkylineError
 
 LOG_FORMAT = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
+LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 
 def set_up_logging(level: str) -> None:
+    if level.upper() not in LOG_LEVELS:
+        raise InvalidInput(f"--log-level must be one of {', '.join(LOG_LEVELS)}, got {level!r}")
     logging.basicConfig(level=level.upper(), format=LOG_FORMAT, stream=sys.stderr, force=True)
 
 

@@ -13,30 +13,30 @@ from skyline.view import View
 
 TIMEOUT: Final = 30.0
 _WEEK_MS: Final = 7 * 86_400_000
-_LARGEST_RECORD: Final = 16 * 2**20
 
-_ANY_TIME: Final = {"message.timestamp.after.max.ms": str(2**63 - 1)}
-"""What was accepted on the updates topic must be accepted here, or one record with a wrong clock would end the view."""
+LARGEST_RECORD: Final = 16 * 2**20
+"""What the maintainer may have to publish: a reject as large as it came, or a change with all that it carries."""
 
+_PUBLISHED: Final = {
+    "max.message.bytes": str(LARGEST_RECORD),
+    # the timestamp of a record is event time, which may be ahead of the broker's clock
+    "message.timestamp.after.max.ms": str(2**63 - 1),
+}
 SETTINGS: Final[dict[str, dict[str, str]]] = {
     "updates": {"cleanup.policy": "delete", "retention.ms": str(_WEEK_MS), "message.timestamp.type": "CreateTime"},
-    "changes": {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1", **_ANY_TIME},
-    "skyline": {"cleanup.policy": "compact", **_ANY_TIME},
-    "rejected": {
-        "cleanup.policy": "delete",
-        "retention.ms": str(4 * _WEEK_MS),
-        "max.message.bytes": str(_LARGEST_RECORD),
-        **_ANY_TIME,
-    },
+    "changes": {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1", **_PUBLISHED},
+    "skyline": {"cleanup.policy": "compact", **_PUBLISHED},
+    "rejected": {"cleanup.policy": "delete", "retention.ms": str(4 * _WEEK_MS), **_PUBLISHED},
 }
 """Settings that a topic of each kind is created with."""
 
 _REQUIRED: Final = {
     "updates": ("cleanup.policy",),
-    "changes": ("cleanup.policy",),
-    "skyline": ("cleanup.policy",),
-    "rejected": (),
+    "changes": ("cleanup.policy", "retention.ms", "retention.bytes", "max.message.bytes"),
+    "skyline": ("cleanup.policy", "max.message.bytes"),
+    "rejected": ("max.message.bytes",),
 }
+"""Settings without which a topic that exists cannot serve: sizes at least so large, all others exactly so."""
 
 
 class TopicUnfit(SkylineError):
@@ -101,16 +101,27 @@ def _create(admin: AdminClient, view: View, kinds: list[str], replication: int) 
 
 
 def _check_settings(admin: AdminClient, view: View, kinds: list[str]) -> None:
-    resources = {kind: ConfigResource(ResourceType.TOPIC, view.topic(kind)) for kind in kinds if _REQUIRED[_base(kind)]}
-    if not resources:
+    if not kinds:
         return
+    resources = {kind: ConfigResource(ResourceType.TOPIC, view.topic(kind)) for kind in kinds}
     futures: dict[Any, Any] = admin.describe_configs(list(resources.values()))
     for kind, resource in resources.items():
-        current = futures[resource].result()
+        current = _described(futures[resource], view.topic(kind))
         for name in _REQUIRED[_base(kind)]:
-            wanted, found = SETTINGS[_base(kind)][name], current[name].value
-            if found != wanted:
+            wanted, found = SETTINGS[_base(kind)][name], current[name]
+            if not _serves(name, found, wanted):
                 raise TopicUnfit(
                     f"topic {view.topic(kind)} has {name}={found}, but a {kind} topic needs {wanted}: change it with "
                     f"kafka-configs.sh --alter --topic {view.topic(kind)} --add-config {name}={wanted}"
                 )
+
+
+def _described(future: Any, topic: str) -> dict[str, str]:
+    try:
+        return {name: entry.value for name, entry in future.result().items()}
+    except KafkaException as error:
+        raise TopicUnfit(f"the settings of topic {topic} cannot be read: {error.args[0].str()}") from None
+
+
+def _serves(name: str, found: str, wanted: str) -> bool:
+    return int(found) >= int(wanted) if name == "max.message.bytes" else found == wanted

@@ -71,6 +71,13 @@ def shown(value: Any) -> str:
     """A value as it appears in a message: as JSON, cut at 60 characters."""
     try:
         text = orjson.dumps(value).decode()
-    except (orjson.JSONEncodeError, UnicodeDecodeError):
-        text = repr(value)
+    except orjson.JSONEncodeError:
+        text = _represented(value)
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _represented(value: Any) -> str:
+    try:
+        return repr(value)
+    except RecursionError:
+        return f"a {type(value).__name__} that is nested too deeply to be shown"

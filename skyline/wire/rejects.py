@@ -19,6 +19,11 @@ REASONS: Final = {
 """Every reason there is, with its meaning; `reason` of a reject is one of these keys."""
 
 
+MAX_REJECT_BYTES: Final = 15 * 2**20
+"""Key and value of a reject, together. A larger record came compressed, or the topics' limits differ: it is cut, so
+that one record that nobody can use does not stop the view."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rejected:
     """One refused record: a reason from REASONS and a message for the person who sent it."""
@@ -35,3 +40,15 @@ class Rejected:
             ("partition", str(partition).encode()),
             ("offset", str(offset).encode()),
         ]
+
+
+def cut_to_fit(
+    key: bytes | None, value: bytes | None, limit: int = MAX_REJECT_BYTES
+) -> tuple[bytes | None, bytes | None, list[tuple[str, bytes]]]:
+    """(key, value, headers): the record as it came, or its beginning and a header `cut` with the sizes it had."""
+    sizes = len(key or b""), len(value or b"")
+    if sum(sizes) <= limit:
+        return key, value, []
+    key = None if key is None else key[: limit // 2]
+    value = None if value is None else value[: limit - len(key or b"")]
+    return key, value, [("cut", b"key %d, value %d bytes" % sizes)]

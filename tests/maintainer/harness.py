@@ -18,6 +18,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from deploy.local.broker import die_with_parent
 from skyline.runtime.config import KafkaSettings
 from skyline.runtime.drain import Drain
+from skyline.runtime.patience import patiently
 from skyline.view import View
 from skyline.wire.updates import Delete, Upsert, read_update
 from tests import naive
@@ -124,7 +125,8 @@ def committed(kafka: KafkaSettings, view: str) -> int:
     """Updates that the maintainer's group has committed."""
     consumer = Consumer(kafka.client(group_id=f"skyline-maintainer.{view}"))
     try:
-        return int(consumer.committed([TopicPartition(f"{view}.updates", 0)], timeout=30)[0].offset)
+        place = TopicPartition(f"{view}.updates", 0)
+        return int(patiently(lambda: consumer.committed([place], timeout=30))[0].offset)
     finally:
         consumer.close()
 
