@@ -12,7 +12,11 @@ from skyline.runtime.config import KafkaSettings
 from skyline.view import View
 
 TIMEOUT: Final = 30.0
-_WEEK_MS: Final = 7 * 86_400_000
+
+# Timestamps are event time: kept for a week, a year's history would be gone as soon as it was sent. So nothing is
+# dropped by age; what must be bounded, is bounded by size.
+_KEPT: Final = {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1"}
+_REJECTS_KEPT: Final = {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": str(2**30)}
 
 LARGEST_RECORD: Final = 16 * 2**20
 """What the maintainer may have to publish: a reject as large as it came, or a change with all that it carries."""
@@ -23,10 +27,10 @@ _PUBLISHED: Final = {
     "message.timestamp.after.max.ms": str(2**63 - 1),
 }
 SETTINGS: Final[dict[str, dict[str, str]]] = {
-    "updates": {"cleanup.policy": "delete", "retention.ms": str(_WEEK_MS), "message.timestamp.type": "CreateTime"},
-    "changes": {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1", **_PUBLISHED},
+    "updates": {**_KEPT, "message.timestamp.type": "CreateTime"},
+    "changes": {**_KEPT, **_PUBLISHED},
     "skyline": {"cleanup.policy": "compact", **_PUBLISHED},
-    "rejected": {"cleanup.policy": "delete", "retention.ms": str(4 * _WEEK_MS), **_PUBLISHED},
+    "rejected": {**_REJECTS_KEPT, **_PUBLISHED},
 }
 """Settings that a topic of each kind is created with."""
 

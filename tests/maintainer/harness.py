@@ -66,6 +66,21 @@ class Maintainer:
         self.process.terminate()
         return self.process.wait(30)
 
+    def until(self, condition: Callable[[], bool], what: str, seconds: float = 90.0) -> None:
+        """Waits for a condition that this process brings about."""
+
+        def holds() -> bool:
+            assert self.process.poll() is None, f"ended with {self.process.returncode}: {self.text()[-2000:]}"
+            return condition()
+
+        eventually(holds, what, seconds)
+
+    def __enter__(self) -> Maintainer:
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        self.kill()
+
     def wait_end(self, seconds: float = 60.0) -> int:
         return self.process.wait(seconds)
 

@@ -14,7 +14,6 @@ from tests.maintainer.harness import (
     Maintainer,
     check_published,
     committed,
-    eventually,
     publish,
     read_all,
     updates,
@@ -30,9 +29,9 @@ def test_updates_become_changes(kafka: KafkaSettings, unique: str, tmp_path: Pat
     ensure_topics(kafka, view)
     rows = updates(seed=1, count=3000)
     publish(kafka, view.topic("updates"), rows)
-    maintainer = Maintainer(kafka, views, tmp_path / "state")
-    eventually(lambda: committed(kafka, unique) == len(rows), "everything committed")
-    assert maintainer.stop() == 0, maintainer.text()
+    with Maintainer(kafka, views, tmp_path / "state") as maintainer:
+        maintainer.until(lambda: committed(kafka, unique) == len(rows), "everything committed")
+        assert maintainer.stop() == 0, maintainer.text()
     check_published(kafka, view, rows)
     rejected = read_all(kafka, view.topic("rejected"))
     assert [value for _, value, _ in rejected if value == b"{nonsense"] == [b"{nonsense"] * sum(
@@ -49,9 +48,10 @@ def test_a_second_run_goes_on_where_the_first_ended(kafka: KafkaSettings, unique
     for part in (rows[:700], rows[700:1500], rows[1500:]):
         publish(kafka, view.topic("updates"), part)
         done = committed(kafka, unique)
-        maintainer = Maintainer(kafka, views, tmp_path / "state")
-        eventually(lambda done=done, part=part: committed(kafka, unique) == max(done, 0) + len(part), "part committed")
-        assert maintainer.stop() == 0, maintainer.text()
+        with Maintainer(kafka, views, tmp_path / "state") as maintainer:
+            past = max(done, 0) + len(part)
+            maintainer.until(lambda past=past: committed(kafka, unique) == past, "part committed")
+            assert maintainer.stop() == 0, maintainer.text()
     check_published(kafka, view, rows)
 
 
@@ -59,8 +59,8 @@ def test_more_than_one_partition_is_refused(kafka: KafkaSettings, unique: str, t
     views = view_file(tmp_path, unique)
     admin = AdminClient(kafka.client())
     admin.create_topics([NewTopic(f"{unique}.updates", 3)])[f"{unique}.updates"].result()
-    maintainer = Maintainer(kafka, views, tmp_path / "state")
-    assert maintainer.wait_end() == 1
+    with Maintainer(kafka, views, tmp_path / "state") as maintainer:
+        assert maintainer.wait_end() == 1
     assert "has 3 partitions: a view needs exactly 1" in maintainer.text()
 
 
@@ -71,9 +71,9 @@ def test_coalesced_changes_still_lead_to_the_skyline(kafka: KafkaSettings, uniqu
     rows = updates(seed=3, count=2000)
     for end in (1000, 2000):
         publish(kafka, view.topic("updates"), rows[end - 1000 : end])
-        maintainer = Maintainer(kafka, views, tmp_path / "state")
-        eventually(lambda end=end: committed(kafka, unique) == end, "part committed")
-        assert maintainer.stop() == 0, maintainer.text()
+        with Maintainer(kafka, views, tmp_path / "state") as maintainer:
+            maintainer.until(lambda end=end: committed(kafka, unique) == end, "part committed")
+            assert maintainer.stop() == 0, maintainer.text()
     seqs = [orjson.loads(value or b"")["seq"] for _, value, _ in read_all(kafka, view.topic("changes"))]
     assert seqs == list(range(1, len(seqs) + 1))
     assert len(seqs) < 700

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from skyline.errors import InvalidInput
 from skyline.view import View
 from skyline.wire.changes import ChangeWriter, read_change, read_member
-from skyline.wire.rejects import Rejected
+from skyline.wire.rejects import Rejected, cut_to_fit
 
 GOLDEN = Path(__file__).parent / "golden"
 HOTELS = View.of("hotels", {"dimensions": {"price": "min", "rating": "max"}, "group_by": ["city"], "carry": ["name"]})
@@ -53,3 +53,10 @@ def test_what_is_written_is_read_back(key: str, point: tuple[float, float]) -> N
 def test_other_bytes_are_refused(value: bytes) -> None:
     with pytest.raises(InvalidInput):
         read_change(value)
+
+
+def test_a_reject_that_is_too_large_is_cut_and_says_so() -> None:
+    assert cut_to_fit(b"key", b"value", 8) == (b"key", b"value", [])
+    assert cut_to_fit(b"key", b"values", 8) == (b"key", b"value", [("cut", b"key 3, value 6 bytes")])
+    assert cut_to_fit(None, b"123456789", 8) == (None, b"12345678", [("cut", b"key 0, value 9 bytes")])
+    assert cut_to_fit(b"123456789", None, 8) == (b"1234", None, [("cut", b"key 9, value 0 bytes")])
