@@ -10,12 +10,12 @@ from maintainer.coalesce import coalesced
 from maintainer.extras import Extras
 from maintainer.modifications import resolve
 from maintainer.output import Out, Output, kafka_time
+from maintainer.rejects import add_rejects
 from skyline import Skyline
 from skyline.live.changes import LEAVE, OPS, REASONS, Changes
 from skyline.view import Ints, View
 from skyline.wire.changes import ChangeWriter
 from skyline.wire.decode import Decoded
-from skyline.wire.rejects import cut_to_fit
 from skyline.wire.updates import TICK, Upsert, group_of
 
 State = dict[str, Any]
@@ -83,13 +83,7 @@ class KeyedState:
         output = Output(self.position, first, self.clock, len(self._live), self._live.objects, len(batch.records))
         self._publish(output, changes, chosen, extras, offsets)
         self.seq = output.seq
-        for row in sorted(batch.rejected):
-            why = batch.rejected[row]
-            headers = why.headers(self.view.topic("updates"), 0, int(offsets[row]))
-            key, value, cut = cut_to_fit(batch.records.key(row), batch.records.value(row))
-            time = kafka_time(int(at[row]))
-            output.records.append(Out(self.view.topic("rejected"), key, value, time, headers + cut))
-            output.rejected[why.reason] += 1
+        add_rejects(output, self.view, batch, at)
         return output
 
     def _publish(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from maintainer.output import Out, Output, kafka_time
+from maintainer.rejects import add_rejects
 from skyline.view import View
 from skyline.window import Watch
 from skyline.window.changes import LEAVE, OPS, REASONS, WindowChanges
@@ -63,7 +64,7 @@ class WindowState:
         for log in self._logs:
             self._tell(log, output, batch, applied)
         output.seq = self.seq = self._logs[0].seq
-        self._reject(output, batch, applied)
+        add_rejects(output, self.view, batch, applied.at)
         self._held.forget()
         return output
 
@@ -98,10 +99,3 @@ class WindowState:
             member = self._writer.member(log.seq, key, point, extras, at, offset)
         output.records.append(Out(log.table, name, member, timestamp))
         output.changes[op, reason] += 1
-
-    def _reject(self, output: Output, batch: Decoded, applied: Applied) -> None:
-        for row, why in batch.rejected.items():
-            headers = why.headers(self.view.topic("updates"), 0, int(batch.records.offsets[row]))
-            key, value = batch.records.key(row), batch.records.value(row)
-            output.records.append(Out(self.view.topic("rejected"), key, value, kafka_time(int(applied.at[row])), headers))
-            output.rejected[why.reason] += 1
