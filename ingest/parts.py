@@ -26,6 +26,6 @@ def key_bytes(name: str, value: Any) -> bytes | Rejected | None:
         return value.encode()
     if isinstance(value, int) and not isinstance(value, bool):
         return b"%d" % value
-    if value is None:
-        return None
+    if value is None or isinstance(value, bytes):
+        return value
     return Rejected("bad_key", f"{name} must be a string or an integer to be a key, got {shown(value)}")

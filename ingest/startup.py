@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from typing import Final
 
 from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector
 
@@ -15,6 +18,10 @@ from skyline.runtime.health import HealthServer, Probe
 from skyline.runtime.metrics import Metrics
 from skyline.runtime.topics import ensure_topics
 from skyline.view import View
+
+_log = logging.getLogger("ingest")
+_SILENCE: Final = 2.0
+"""Seconds that a person waits before wondering what for."""
 
 
 class Interrupted(SkylineError):
@@ -69,7 +76,11 @@ def prepare_topics(kafka: KafkaSettings, views: Sequence[View], replication: int
 
     # the client's calls cannot be interrupted: they run aside, where the process may leave them behind
     threading.Thread(target=work, name="topics", daemon=True).start()
+    notice = time.monotonic() + _SILENCE
     while not finished.wait(0.05):
+        if time.monotonic() > notice:
+            _log.info("waiting for a broker at %s (`skyline kafka start` runs one here)", kafka.bootstrap)
+            notice = float("inf")
         if stop.is_set():
             raise Interrupted("interrupted before a broker answered; nothing was sent")
     if failures:

@@ -14,7 +14,7 @@ class FileConfig(ServiceConfig):
 
     files: tuple[str, ...] = setting((), "files to send, one after the other", positional=True)
     view: str = setting("", "view whose updates the rows are; may be left out when there is only one")
-    key: str = setting("key", "column that holds the object's key")
+    key: str = setting("", "column that holds the object's key; default: key, which files for window views may lack")
     map: tuple[str, ...] = setting((), "FIELD=COLUMN: the view's field comes from this column; may be repeated")
     time: str = setting("", "column with the event time (milliseconds or ISO 8601); default: the time of reading")
     delete: str = setting("", "COLUMN or COLUMN=VALUE: rows marked so delete their object")

@@ -99,19 +99,20 @@ class _Columns:
             if column in place
         ]
         self._needed = [place[layout.fields[name]] for name in (*view.dimensions.names, *view.group_by)]
-        self._needed += [place[layout.fields[OP]]] if OP in layout.fields else []
+        self._needed += [place[layout.fields[OP]]] if layout.fields[OP] in place else []
         members = ",".join(name.replace("%", "%%") + ":%s" for name, _, _ in self._fields)
         self._template = "{" + members + "}\n"
-        self._key = place[layout.key]
+        self._key = place.get(layout.key)
         self._time = place[layout.time] if layout.time else None
         self._delete = place[layout.delete] if layout.delete else None
 
     def batch(
         self, columns: list[tuple[str, ...]], places: Sequence[int], ragged: dict[int, Rejected], now: int
     ) -> Batch:
-        keys = [_utf8(cell) for cell in columns[self._key]]
-        values = self._values(columns, len(keys))
-        timestamps, problems = [now] * len(keys), dict[int, Rejected]()
+        count = len(columns[0])
+        keys = [None] * count if self._key is None else [_utf8(cell) or None for cell in columns[self._key]]
+        values = self._values(columns, count)
+        timestamps, problems = [now] * count, dict[int, Rejected]()
         if self._time is not None:
             timestamps, problems = cells.times(str(self._layout.time), columns[self._time], now)
         if self._delete is not None:

@@ -13,6 +13,9 @@ from skyline.wire.fields import shown
 from skyline.wire.rejects import Rejected
 from skyline.wire.updates import INTERVAL, OP
 
+KEY: Final = "key"
+"""The column of keys, unless another is named."""
+
 _YES: Final = frozenset({"true", "t", "yes", "y", "1", "delete", "deleted", "d"})
 _NO: Final = frozenset({"false", "f", "no", "n", "0", ""})
 
@@ -24,6 +27,8 @@ class Layout:
     view: View
     key: str
     fields: Mapping[str, str]
+    needs_key: bool = True
+    """False for a window, whose elements may do without, as long as nobody has named a column."""
     time: str | None = None
     delete: str | None = None
     delete_value: str | None = None
@@ -32,22 +37,24 @@ class Layout:
 
     @classmethod
     def of(
-        cls, view: View, key: str, pairs: Sequence[str] = (), time: str = "", delete: str = "", json: Sequence[str] = ()
-    ) -> Layout:
+        cls, view: View, key: str = "", pairs: Sequence[str] = (), time: str = "", delete: str = "",
+        json: Sequence[str] = (),
+    ) -> Layout:  # fmt: skip
         """From the command line: `pairs` are FIELD=COLUMN, `delete` is COLUMN or COLUMN=VALUE."""
         mapping = dict(_pair(view, text) for text in pairs)
-        known = _known(view)
-        fields = {name: mapping.get(name, name) for name in known if name != OP or OP in mapping}
+        fields = {name: mapping.get(name, name) for name in _known(view)}
         for name in json:
             if name not in (*view.group_by, *view.carry):
                 raise InvalidInput(f"--json {name}: only group and carried fields are text that may hold JSON")
         column, separator, value = delete.partition("=")
-        return cls(view, key, fields, time or None, column or None, value if separator else None, frozenset(json))
+        needs_key = bool(key) or view.window is None
+        mark = value if separator else None
+        return cls(view, key or KEY, fields, needs_key, time or None, column or None, mark, frozenset(json))
 
     def required(self) -> dict[str, str]:
         """Columns that a file with a header must have, with what each is for."""
         view = self.view
-        purposes = {self.key: "the key (--key)"}
+        purposes = {self.key: "the key (--key)"} if self.needs_key else {}
         purposes |= {self.fields[name]: f"dimension {name} (--map {name}=COLUMN)" for name in view.dimensions.names}
         purposes |= {self.fields[name]: f"group field {name} (--map {name}=COLUMN)" for name in view.group_by}
         purposes |= {column: f"{name} (--map)" for name, column in self.fields.items() if column != name}

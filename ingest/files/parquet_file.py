@@ -65,8 +65,16 @@ def _values(column: Any) -> list[Any]:
     elif pa.types.is_timestamp(kind) and kind.unit == "ns":
         column = column.cast(pa.timestamp("us", kind.tz), safe=False)
     elif pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
-        column = column.cast(pa.string())
+        return [None if value is None else _text(value) for value in column.to_pylist()]
     values: list[Any] = column.to_pylist()
     if pa.types.is_floating(column.type):
         return ["NaN" if value != value else value for value in values]
     return values
+
+
+def _text(value: bytes) -> str | bytes:
+    """Text where it is UTF-8; other bytes are left to the checker, which refuses their row and no other."""
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value
