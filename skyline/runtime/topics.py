@@ -7,7 +7,7 @@ from typing import Any, Final
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, ResourceType
 
-from skyline.errors import SkylineError
+from skyline.errors import InvalidInput, SkylineError
 from skyline.runtime.config import KafkaSettings
 from skyline.view import View
 
@@ -60,7 +60,10 @@ def ensure_topics(
     """
     kinds = view.kinds if kinds is None else kinds
     # librdkafka would print twenty lines a second about a broker that is away: the error below says it once
-    admin = AdminClient({**kafka.client(), "log_level": 0})
+    try:
+        admin = AdminClient({**kafka.client(), "log_level": 0})
+    except KafkaException as error:
+        raise InvalidInput(f"no Kafka client can be made with these settings: {error.args[0].str()}") from None
     existing = _existing(admin, kafka)
     missing = [kind for kind in kinds if view.topic(kind) not in existing]
     for kind in kinds:
