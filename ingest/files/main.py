@@ -81,7 +81,8 @@ class _Sender:
             run = FileRun(reader, self._topic, self._checker, self._publisher, self._report, progress, self._stop)
             finished = run.send(rows, offset, tail, self._on_batch(reader))
         if rows or tail.found:
-            self._bar.console.print(f"{path}: {rows + tail.found:,} rows had been sent by an earlier run")
+            done = f"{path}: {rows + tail.found:,} rows had been sent by an earlier run"
+            self._bar.console.print(f"{done}; --restart sends them again" if finished else done, soft_wrap=True)
         return finished
 
     def _resume(self, progress: ProgressFile) -> tuple[int, int]:
