@@ -82,7 +82,7 @@ class _Sender:
             finished = run.send(rows, offset, tail, self._on_batch(reader))
         if rows or tail.found:
             done = f"{path}: {rows + tail.found:,} rows had been sent by an earlier run"
-            self._bar.console.print(f"{done}; --restart sends them again" if finished else done, soft_wrap=True)
+            self._bar.console.print(f"{done}; --restart sends them again" if finished else done, soft_wrap=True, markup=False)
         return finished
 
     def _resume(self, progress: ProgressFile) -> tuple[int, int]:
