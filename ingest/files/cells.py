@@ -8,6 +8,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+import orjson
+
 from ingest.parts import BAD_TIME, event_time
 from skyline.wire.rejects import Rejected
 
@@ -76,8 +78,8 @@ def _document(cell: str) -> str:
     if not cell:
         return "null"
     try:
-        return json.dumps(json.loads(cell), ensure_ascii=False)
-    except ValueError:
+        return orjson.dumps(orjson.loads(cell)).decode()  # on one line
+    except (orjson.JSONDecodeError, orjson.JSONEncodeError):  # the latter: nested too deeply
         return json.dumps(cell, ensure_ascii=False)
 
 

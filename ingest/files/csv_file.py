@@ -31,16 +31,19 @@ class CsvFile(Reader):
     """About 2 µs a row."""
 
     def __init__(self, path: Path, layout: Layout, delimiter: str = ",") -> None:
+        self._delimiter = delimiter
         super().__init__(path, layout)
+
+    def _begin(self) -> None:
         csv.field_size_limit(2 * MAX_VALUE_BYTES)
         # bytes that are not UTF-8 survive as they are, so that the checker can refuse their row and no other
         text = io.TextIOWrapper(self.stream(), encoding="utf-8-sig", errors="surrogateescape", newline="")
-        self._rows = csv.reader(text, delimiter=delimiter)
+        self._rows = csv.reader(text, delimiter=self._delimiter)
         self._header = next(self._lines(1), [[]])[0]
         if not self._header:
-            raise InvalidInput(f"{path} is empty: a CSV file begins with a line of column names")
-        layout.check_header(path, self._header)
-        self._columns = _Columns(layout, self._header)
+            raise InvalidInput(f"{self.path} is empty: a CSV file begins with a line of column names")
+        self.layout.check_header(self.path, self._header)
+        self._columns = _Columns(self.layout, self._header)
 
     def batches(self, skip: int) -> Iterator[Batch]:
         line = self._rows.line_num

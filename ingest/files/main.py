@@ -81,8 +81,9 @@ class _Sender:
             run = FileRun(reader, self._topic, self._checker, self._publisher, self._report, progress, self._stop)
             finished = run.send(rows, offset, tail, self._on_batch(reader))
         if rows or tail.found:
-            done = f"{path}: {rows + tail.found:,} rows had been sent by an earlier run"
-            self._bar.console.print(f"{done}; --restart sends them again" if finished else done, soft_wrap=True, markup=False)
+            hint = "; --restart sends them again" if finished else ""
+            line = f"{path}: {rows + tail.found:,} rows had been sent by an earlier run{hint}"
+            self._bar.console.print(line, soft_wrap=True, markup=False)
         return finished
 
     def _resume(self, progress: ProgressFile) -> tuple[int, int]:

@@ -26,6 +26,15 @@ class Reader(ABC):
             raise InvalidInput(f"{path} cannot be read: {error.strerror}") from None
         self.total = path.stat().st_size
         """Length of the way, in the units of `position`."""
+        try:
+            self._begin()
+        except BaseException:
+            self.close()
+            raise
+
+    @abstractmethod
+    def _begin(self) -> None:
+        """Reads and checks what comes before the first row."""
 
     @abstractmethod
     def batches(self, skip: int) -> Iterator[Batch]:

@@ -26,7 +26,7 @@ def batch_of(layout: Layout, rows: Sequence[Row | Rejected], places: Sequence[in
         update = row if isinstance(row, Rejected) else _update(layout, row, now)
         if isinstance(update, Rejected):
             problems[index] = update
-            update = (None, None if isinstance(row, Rejected) else orjson.dumps(row, default=str), now)
+            update = (None, None if isinstance(row, Rejected) else repr(row).encode(errors="replace"), now)
         keys.append(update[0])
         values.append(update[1])
         timestamps.append(update[2])

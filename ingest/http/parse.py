@@ -103,4 +103,7 @@ def _update(item: Any, now: int) -> _Update | Rejected:
     if isinstance(at, Rejected):
         return at
     value = item.get("value")
-    return key, None if value is None else orjson.dumps(value), at
+    try:
+        return key, None if value is None else orjson.dumps(value), at
+    except orjson.JSONEncodeError as error:
+        return Rejected("bad_value", f"the value cannot be written as JSON: {error}")

@@ -100,5 +100,6 @@ def records(kafka: KafkaSettings, topic: str, start: int = 0) -> list[Row]:
 def objects(rows: Sequence[Row]) -> list[tuple[str | None, Any]]:
     """(key, fields) of records; None for a null value."""
     return [
-        (None if key is None else key.decode(), None if value is None else orjson.loads(value)) for key, value, _ in rows
+        (None if key is None else key.decode(), None if value is None else orjson.loads(value))
+        for key, value, _ in rows
     ]
