@@ -7,10 +7,11 @@ is found there is not sent again.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator, Iterator
 from contextlib import closing
 
-from confluent_kafka import Consumer, KafkaException, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from ingest.batch import Batch
 from skyline.runtime.config import KafkaSettings
@@ -20,6 +21,10 @@ from skyline.runtime.topics import TIMEOUT, KafkaUnreachable
 _PARTITION = 0
 _GROUP = "skyline-ingest"
 _SILENCE_SECONDS = 5.0
+_PASSING = (
+    KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE, KafkaError.UNKNOWN_TOPIC_OR_PART,
+)  # fmt: skip
+"""What a broker says of a topic that was created a moment ago."""
 
 Written = tuple[bytes | None, bytes | None, int]
 """Key, value and timestamp of a record."""
@@ -27,12 +32,16 @@ Written = tuple[bytes | None, bytes | None, int]
 
 def ends_of(kafka: KafkaSettings, topic: str) -> tuple[int, int]:
     """(first offset that is kept, offset of the next record) of the topic."""
+    deadline = time.monotonic() + TIMEOUT
     with closing(Consumer({**kafka.client(group_id=_GROUP), "log_level": 0})) as consumer:
-        try:
-            first, past = consumer.get_watermark_offsets(TopicPartition(topic, _PARTITION), timeout=TIMEOUT)
-        except KafkaException as error:
-            raise KafkaUnreachable(f"the end of {topic} is unknown: {error.args[0].str()}") from None
-    return first, past
+        while True:
+            try:
+                first, past = consumer.get_watermark_offsets(TopicPartition(topic, _PARTITION), timeout=TIMEOUT)
+                return first, past
+            except KafkaException as error:
+                if error.args[0].code() not in _PASSING or time.monotonic() > deadline:
+                    raise KafkaUnreachable(f"the end of {topic} is unknown: {error.args[0].str()}") from None
+            time.sleep(0.05)
 
 
 def written_since(kafka: KafkaSettings, topic: str, offset: int) -> Generator[Written, None, None]:
