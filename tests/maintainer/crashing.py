@@ -14,6 +14,7 @@ from typing import Any
 from maintainer import checkpoint, transactions
 from maintainer.__main__ import main
 from maintainer.keyed import KeyedState
+from maintainer.windowed import WindowState
 from skyline.runtime.drain import Drain
 from skyline.runtime.process import run
 from skyline.wire.decode import UpdateDecoder
@@ -61,7 +62,8 @@ def arm(point: str, count: int) -> None:
     elif point == "decode":
         UpdateDecoder.decode = dying(UpdateDecoder.decode, count)  # type: ignore[method-assign]
     elif point in ("apply", "applied"):
-        KeyedState.apply = dying(KeyedState.apply, count, after=point == "applied")  # type: ignore[method-assign]
+        for state in (KeyedState, WindowState):
+            state.apply = dying(state.apply, count, after=point == "applied")  # type: ignore[method-assign]
     elif point == "produce":
         produce = transactions.Transactions._produce
         transactions.Transactions._produce = dying(produce, count * 7)  # type: ignore[method-assign]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ def view_of(window: dict[str, Any]) -> View:
 def batches(rows: list[window_oracle.Row], cuts: list[int]) -> list[Records]:
     numbered = [(*row, offset) for offset, row in enumerate(rows)]
     ends = [0, *sorted(cuts), len(rows)]
-    return [Records.of(numbered[a:b]) for a, b in zip(ends, ends[1:], strict=False) if b > a]
+    return [Records.of(numbered[a:b]) for a, b in pairwise(ends) if b > a]
 
 
 def run(view: View, rows: list[window_oracle.Row], cuts: list[int], reload: Path | None = None) -> list[Out]:
