@@ -46,6 +46,28 @@ def repeat(run: Callable[[], object], times: int = 5, warmup: int = 1) -> Spread
     return Spread.of(seconds)
 
 
+@dataclass(frozen=True)
+class Target:
+    """A number to reach, and what was measured in this run; None if nothing was."""
+
+    name: str
+    wanted: float
+    measured: float | None
+    unit: str = ""
+    at_least: bool = False
+
+    @property
+    def met(self) -> bool:
+        if self.measured is None:
+            return False
+        return self.measured >= self.wanted if self.at_least else self.measured <= self.wanted
+
+    def __str__(self) -> str:
+        verdict, bound = "met   " if self.met else "MISSED", "at least" if self.at_least else "at most"
+        measured = "not measured" if self.measured is None else f"{self.measured:.3g}{self.unit}"
+        return f"{verdict}  {self.name}: {measured}, wanted {bound} {self.wanted:g}{self.unit}"
+
+
 def parse_arguments(description: str, argv: Sequence[str] | None = None) -> argparse.Namespace:
     """The two options that every benchmark has: `quick` (bool) and `json` (Path or None)."""
     parser = argparse.ArgumentParser(description=description)
@@ -88,6 +110,8 @@ def write_json(path: Path, name: str, results: object) -> None:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, Target):
+        return asdict(value) | {"met": value.met}
     if isinstance(value, Spread):
         return asdict(value)
     if hasattr(value, "item"):

@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.harness import Spread, parse_arguments, write_json
-from benchmarks.snapshots_kernels import block_nested_loop, sort_filter
+from benchmarks.kit.naive_kernels import block_nested_loop, sort_filter
 from skyline.batch import skyline_of
 from skyline.batch.snapshots import SnapshotSkyline
 from skyline.live import Skyline

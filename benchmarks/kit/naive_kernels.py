@@ -1,5 +1,8 @@
 # mypy: ignore-errors
-"""The naive rivals of benchmarks/snapshots.py: the skyline of all objects, computed from nothing each time."""
+"""The naive rivals of benchmarks/snapshots.py: the skyline of all objects, computed from nothing each time.
+
+Compiled like everything that they are compared with; otherwise the comparison would be of languages.
+"""
 
 from __future__ import annotations
 

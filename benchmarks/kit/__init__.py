@@ -1,0 +1,1 @@
+"""Parts of benchmarks: rivals, and how they are run. No benchmark by itself."""
