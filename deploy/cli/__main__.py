@@ -1,24 +1,50 @@
-"""`skyline COMMAND`: the local broker, the local stack, and three ways to look at a view."""
+"""`skyline COMMAND`: the local broker, the local stack, and ways to look at a view."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Final
 
-from deploy.cli import demo, kafka, members, put, up, watch
 from skyline.runtime.process import run
 
-_COMMANDS = {"up": up, "demo": demo, "watch": watch, "members": members, "put": put, "kafka": kafka}
+COMMANDS: Final = {
+    "up": "Run Kafka and every service on this machine until Ctrl-C.",
+    "demo": "Run the spot market on a fresh local Kafka and show its skyline; with --seconds, check it and end.",
+    "watch": "Print the changes of a view as they happen, in words.",
+    "members": "Print the members of a view as they are now.",
+    "put": "Publish one update, and say where it went.",
+    "topics": "Create the topics of every view with the right settings, and check those that are there.",
+    "kafka": "Start, stop or look at a local Kafka broker.",
+}
+"""Each is a module of this package that says the same; only the one that was asked for is imported."""
 
 
 def main(argv: Sequence[str]) -> int:
+    chosen = argv[0] if argv and argv[0] in COMMANDS else None
+    module = import_module(f"deploy.cli.{chosen}") if chosen else None
     parser = argparse.ArgumentParser(prog="skyline", description="Continuous skyline views over Kafka.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name, module in _COMMANDS.items():
-        summary = (module.__doc__ or "").splitlines()[0]
-        module.add_arguments(commands.add_parser(name, help=summary, description=summary))
+    for name, summary in COMMANDS.items():
+        command = commands.add_parser(name, help=summary, description=summary)
+        if module is not None and name == chosen:
+            module.add_arguments(command)
     arguments = parser.parse_args(argv)
-    return int(_COMMANDS[arguments.command].run(arguments))
+    assert module is not None
+    return _run(module.run, arguments)
+
+
+def _run(command: Callable[[argparse.Namespace], int], arguments: argparse.Namespace) -> int:
+    try:
+        code = command(arguments)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:  # `skyline members --json spot | head`: the reader has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
 
 
 def entry() -> None:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-import threading
 import time
-from collections import deque
 from pathlib import Path
 from typing import Final
 
@@ -15,97 +13,77 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
+from deploy.cli.console import Terminal
+from deploy.cli.interrupt import UntilInterrupted
+from deploy.cli.reading import end_of, reader, take
 from deploy.cli.tables import member_table
-from deploy.cli.topics import end_of, take
+from deploy.cli.target import add_views_argument
 from deploy.cli.verify import Verdict, verify
 from deploy.local.broker import Broker
-from deploy.local.services import GENERATORS, MAINTAINER_GROUP, start_services
+from deploy.local.place import local_place
+from deploy.local.running import refuse_ended, start_all
+from deploy.local.services import MAINTAINER_GROUP, SERVICES
 from deploy.local.stack import Stack
 from skyline.errors import SkylineError
 from skyline.runtime.config import KafkaSettings, chosen_view, load_views
 from skyline.runtime.drain import Drain
-from skyline.runtime.process import stop_on_signals
 from skyline.view import View
 from skyline.wire.changes import MemberRecord
 
 _VIEW: Final = "spot"
+_MAINTAINER: Final = "maintainer"
+_SOURCES: Final = ("market", "ticker")
 _CATCH_UP_SECONDS: Final = 60.0
 _SHOWN: Final = 30
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--seconds", type=float, default=0.0, help="end and check after this long; 0 runs until Ctrl-C")
-    parser.add_argument("--views", type=Path, default=Path("views.toml"), help="default %(default)s")
+    parser.add_argument(
+        "--seconds", type=float, default=0.0, metavar="S", help="end and check after this long; 0 runs until Ctrl-C"
+    )
+    add_views_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     view = chosen_view(load_views(arguments.views), _VIEW)
-    console = Console()
-    stop = stop_on_signals()
-    lines: deque[str] = deque(maxlen=200)
-    with tempfile.TemporaryDirectory(prefix="skyline-demo-") as scratch:
-        home = Path(scratch)
-        broker = Broker(home / "kafka", dies_with_parent=True)
-        stack = Stack(lambda name, line: lines.append(f"{name}: {line}"))
-        try:
-            console.print("Starting Kafka …")
-            kafka = KafkaSettings(broker.start().address)
-            start_services(stack, broker.address, arguments.views, home, demo=True, only_demo=True)
-            _show(console, stack, kafka, view, stop, arguments.seconds, lines)
-            if not arguments.seconds or stop.is_set():
-                return 0
-            for name in GENERATORS:
-                stack.stop(name)
-            _wait_until_caught_up(kafka, view)
-            return _report(console, verify(kafka, view))
-        finally:
-            stack.stop_all()
-            broker.stop()
+    with UntilInterrupted(), tempfile.TemporaryDirectory(prefix="skyline-demo-") as scratch:
+        return _demo(Terminal(), arguments.views, view, arguments.seconds, Path(scratch))
+    return 0
 
 
-def _show(
-    console: Console,
-    stack: Stack,
-    kafka: KafkaSettings,
-    view: View,
-    stop: threading.Event,
-    seconds: float,
-    lines: deque[str],
-) -> None:
-    """The skyline as a table that follows V.skyline, until time is up or a signal came."""
+def _demo(console: Console, views: Path, view: View, seconds: float, home: Path) -> int:
+    broker = Broker(home / "kafka", dies_with_parent=True)
+    stack = Stack(lambda _name, _line: None)  # the table is what one sees; a service that ends is quoted
+    try:
+        console.print("Starting Kafka …")
+        kafka = KafkaSettings(broker.start().address)
+        chosen = [service for service in SERVICES if service.name in (_MAINTAINER, *_SOURCES)]
+        place = local_place(broker.address, views, home, chosen, any_port=True)
+        console.print("Starting the maintainer, a market of spot instances and a ticker …")
+        start_all(stack, place, chosen)
+        _show(console, stack, kafka, view, seconds)
+        for name in _SOURCES:
+            stack.stop(name)
+        _wait_until_caught_up(kafka, view)
+        return _report(console, verify(kafka, view))
+    finally:
+        stack.stop_all()
+        broker.kill()  # its data goes with the directory
+
+
+def _show(console: Console, stack: Stack, kafka: KafkaSettings, view: View, seconds: float) -> None:
+    """The skyline as a table that follows V.skyline, until time is up."""
     members: dict[str, MemberRecord] = {}
     deadline = time.monotonic() + seconds if seconds else float("inf")
-    _wait_for_topic(kafka, view, stack, lines)
-    settings = kafka.client(group_id="skyline-cli", isolation_level="read_committed")
-    with Drain(settings, view.topic("skyline"), 0, 0) as drain, Live(console=console, refresh_per_second=4) as live:
-        while time.monotonic() < deadline and not stop.is_set():
+    hint = Text("" if seconds else "  Ctrl-C ends the demo", style="dim")
+    with Drain(reader(kafka), view.topic("skyline"), 0, 0) as drain, Live(console=console, auto_refresh=False) as live:
+        while time.monotonic() < deadline:
             take(members, drain.poll(0.2))
-            _refuse_ended(stack, lines)
+            refuse_ended(stack)
             newest = max(members.values(), key=lambda member: member.seq, default=None)
-            status = f"{len(members)} members, change {newest.seq if newest else 0}"
-            hint = Text("  Ctrl-C ends the demo", style="dim") if not seconds else Text("")
-            live.update(Group(member_table(view, members.values(), f"{view.name}: {status}", _SHOWN), hint))
+            title = f"{view.name}: {len(members)} members, change {newest.seq if newest else 0}"
+            live.update(Group(member_table(view, members.values(), title, _SHOWN), hint), refresh=True)
     console.print(member_table(view, members.values(), f"{view.name}: {len(members)} members"))
-
-
-def _wait_for_topic(kafka: KafkaSettings, view: View, stack: Stack, lines: deque[str]) -> None:
-    deadline = time.monotonic() + _CATCH_UP_SECONDS
-    while True:
-        _refuse_ended(stack, lines)
-        try:
-            end_of(kafka, view.topic("skyline"))
-            return
-        except SkylineError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.1)
-
-
-def _refuse_ended(stack: Stack, lines: deque[str]) -> None:
-    ended = stack.ended()
-    if ended is not None:
-        last = "\n".join(line for line in list(lines)[-10:] if line.startswith(ended[0]))
-        raise SkylineError(f"{ended[0]} ended with code {ended[1]}:\n{last}")
 
 
 def _wait_until_caught_up(kafka: KafkaSettings, view: View) -> None:

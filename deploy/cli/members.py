@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 
 import orjson
-from rich.console import Console
 
+from deploy.cli.console import Terminal
+from deploy.cli.reading import current_members
 from deploy.cli.tables import member_table
 from deploy.cli.target import add_target_arguments, target
-from deploy.cli.topics import current_members
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,5 +24,5 @@ def run(arguments: argparse.Namespace) -> int:
         for key in sorted(members):
             print(orjson.dumps(members[key]).decode())
         return 0
-    Console().print(member_table(view, members.values(), f"{view.name}: {len(members)} members"))
+    Terminal().print(member_table(view, members.values(), f"{view.name}: {len(members)} members"))
     return 0

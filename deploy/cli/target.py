@@ -5,26 +5,44 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
+from typing import Final
 
 from deploy.local.broker import Broker
 from skyline.runtime.config import KafkaSettings, add_kafka_arguments, chosen_view, kafka_settings, load_views
 from skyline.view import View
 
-HOME = Path(".local")
+HOME: Final = Path(".local")
+
+
+def add_views_argument(parser: argparse.ArgumentParser) -> None:
+    """--views FILE, and where the broker is looked for."""
+    views = Path(os.environ.get("SKYLINE_VIEWS") or "views.toml")
+    parser.add_argument(
+        "--views",
+        type=Path,
+        default=views,
+        metavar="FILE",
+        help="defines the views (SKYLINE_VIEWS; default %(default)s)",
+    )
+    parser.epilog = "Without --bootstrap, the broker is the one that `skyline up` or `skyline kafka start` runs here."
 
 
 def add_target_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("view", help="name of the view in views.toml")
-    parser.add_argument("--views", type=Path, default=Path("views.toml"), help="default %(default)s")
+    parser.add_argument("view", help="name of a view that FILE defines, such as spot")
+    add_views_argument(parser)
     add_kafka_arguments(parser)
 
 
 def target(arguments: argparse.Namespace) -> tuple[View, KafkaSettings]:
-    """The view, and the broker: where none is named, the one that `skyline up` or `skyline kafka start` runs here."""
-    view = chosen_view(load_views(arguments.views), arguments.view)
+    """The view and the broker that the flags mean."""
+    return chosen_view(load_views(arguments.views), arguments.view), broker_of(arguments)
+
+
+def broker_of(arguments: argparse.Namespace) -> KafkaSettings:
+    """The broker that is named; where none is, the one that `skyline up` or `skyline kafka start` runs here."""
     settings = kafka_settings(arguments)
     if not arguments.bootstrap and "SKYLINE_BOOTSTRAP" not in os.environ:
         local = Broker(HOME / "kafka")
         if local.pid() is not None:
-            settings = KafkaSettings(local.address, settings.extra)
-    return view, settings
+            return KafkaSettings(local.address, settings.extra)
+    return settings

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deploy.cli.topics import current_members, everything
+from deploy.cli.reading import current_members, everything
 from skyline.runtime.config import KafkaSettings
 from skyline.view import View
 from skyline.wire.modify import modified

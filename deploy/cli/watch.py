@@ -6,10 +6,9 @@ import argparse
 from datetime import UTC, datetime
 from typing import Final
 
-from rich.console import Console
-
+from deploy.cli.console import Terminal
+from deploy.cli.reading import end_of, reader
 from deploy.cli.target import add_target_arguments, target
-from deploy.cli.topics import end_of
 from deploy.cli.words import in_words
 from skyline.runtime.drain import Drain
 from skyline.runtime.process import stop_on_signals
@@ -21,19 +20,18 @@ _SIGNS: Final = {"enter": "+", "move": "~", "leave": "-"}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_target_arguments(parser)
-    parser.add_argument("--from-start", action="store_true", help="begin with the first change ever")
-    parser.add_argument("--count", type=int, help="end after this many changes")
+    parser.add_argument("--from-start", action="store_true", help="begin with the first change that is kept")
+    parser.add_argument("--count", type=int, metavar="N", help="end after this many changes")
 
 
 def run(arguments: argparse.Namespace) -> int:
     view, kafka = target(arguments)
     topic = view.topic("changes")
     low, high = end_of(kafka, topic)
-    console = Console(highlight=False)
+    console = Terminal()
     stop = stop_on_signals()
     left = arguments.count
-    settings = kafka.client(group_id="skyline-cli", isolation_level="read_committed")
-    with Drain(settings, topic, 0, low if arguments.from_start else high) as drain:
+    with Drain(reader(kafka), topic, 0, low if arguments.from_start else high) as drain:
         while not stop.is_set() and left != 0:
             records = drain.poll(0.2, left or 1000)
             for row in range(len(records)):

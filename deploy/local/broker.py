@@ -12,7 +12,6 @@ import errno
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import time
 import uuid
@@ -22,8 +21,10 @@ from typing import Final
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
+from deploy.local.broker_config import write_config
 from deploy.local.jars import KAFKA, jars
 from deploy.local.java import ensure_java
+from deploy.local.ports import free_port, port_in_use, port_open
 from skyline.errors import SkylineError
 
 START_SECONDS: Final = 90.0
@@ -31,45 +32,16 @@ STOP_SECONDS: Final = 30.0
 _SPACE_NEEDED: Final = 256 * 2**20
 _HEAP: Final = "-Xmx1g"
 _PR_SET_PDEATHSIG: Final = 1
-
-_PROPERTIES: Final = """\
-process.roles=broker,controller
-node.id=1
-controller.quorum.voters=1@127.0.0.1:{controller}
-controller.listener.names=CONTROLLER
-listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
-advertised.listeners=PLAINTEXT://127.0.0.1:{port}
-log.dirs={data}
-num.partitions=1
-auto.create.topics.enable=false
-message.max.bytes=16777216
-broker.heartbeat.interval.ms=500
-broker.session.timeout.ms=3000
-group.initial.rebalance.delay.ms=0
-group.min.session.timeout.ms=1000
-offsets.topic.num.partitions=4
-offsets.topic.replication.factor=1
-share.coordinator.state.topic.replication.factor=1
-share.coordinator.state.topic.min.isr=1
-transaction.state.log.num.partitions=4
-transaction.state.log.replication.factor=1
-transaction.state.log.min.isr=1
-"""
-
-_LOG4J: Final = """\
-status=warn
-appender.file.type=File
-appender.file.name=file
-appender.file.fileName={log}
-appender.file.layout.type=PatternLayout
-appender.file.layout.pattern=%d %p %c{{1}}: %m%n
-rootLogger.level=info
-rootLogger.appenderRef.file.ref=file
-"""
+_LIBC: Final = ctypes.CDLL(None)  # loaded here: between fork and exec is no place to load a library
+_PORT_TRIES: Final = 3
 
 
 class BrokerError(SkylineError):
     """The local broker could not do what was asked; the message says why and what to do."""
+
+
+class PortTaken(BrokerError):
+    """Somebody else listens on the port."""
 
 
 class Broker:
@@ -81,6 +53,7 @@ class Broker:
         self.port = port
         self._dies_with_parent = dies_with_parent
         self._child: subprocess.Popen[bytes] | None = None
+        self._log_start = 0
 
     @property
     def address(self) -> str:
@@ -95,33 +68,57 @@ class Broker:
     def _pid_file(self) -> Path:
         return self.home / "kafka.pid"
 
+    @property
+    def _properties(self) -> Path:
+        return self.home / "server.properties"
+
     def start(self) -> Broker:
-        """Starts the broker and returns once it answers. Refuses a home or a port that is in use."""
+        """Starts the broker and returns once it answers. Refuses a home or a port that is in use.
+
+        Interrupted, it leaves no process behind.
+        """
         running = self.pid()
         if running is not None:
             raise BrokerError(f"a broker runs on {self.home} already (process {running}): stop it first")
         self._check_space()
         java = ensure_java()
         classpath = os.pathsep.join(str(jar) for jar in jars(KAFKA))
-        self.port = self._choose_port()
-        self._configure()
+        tries = 1 if self.port else _PORT_TRIES
+        while True:
+            tries -= 1
+            try:
+                self._start(java, classpath, self._choose_port())
+                return self
+            except PortTaken:  # a free port can be taken before Java gets to it
+                if not tries:
+                    raise
+
+    def _start(self, java: str, classpath: str, port: int) -> None:
         try:
+            write_config(self.home, port, free_port(), self.log)
             self._format(java, classpath)
-            self._spawn(java, classpath)
-        except OSError as error:
-            if error.errno == errno.ENOSPC:
+            self._spawn(java, classpath, port)
+            self._wait_until_it_answers(port)
+        except BaseException as error:
+            self._abandon()
+            if isinstance(error, OSError) and error.errno == errno.ENOSPC:
                 raise BrokerError(f"no space left in {self.home}: free some, or choose another home") from None
             raise
-        self._wait_until_it_answers()
-        return self
+        self.port = port
 
-    def stop(self) -> None:
-        """Asks the broker to end, waits, and kills it if it does not. No error when none runs."""
-        self._end(signal.SIGTERM)
+    def _abandon(self) -> None:
+        if self._child is not None:
+            self._child.kill()
+            self._child.wait(STOP_SECONDS)
+        self._pid_file.unlink(missing_ok=True)
+
+    def stop(self, seconds: float = STOP_SECONDS) -> None:
+        """Asks the broker to end, and kills it if it has not after `seconds`. No error when none runs."""
+        self._end(signal.SIGTERM, seconds)
 
     def kill(self) -> None:
         """Ends the broker at once, as a crash would."""
-        self._end(signal.SIGKILL)
+        self._end(signal.SIGKILL, STOP_SECONDS)
 
     def restart(self) -> Broker:
         """Stops and starts on the same data and port."""
@@ -129,16 +126,25 @@ class Broker:
         return self.start()
 
     def pid(self) -> int | None:
-        """Process id of the broker that runs on this home, or None; forgets a stale pid file."""
+        """Process id of the broker that runs on this home, or None."""
+        noted = self._noted()
+        if noted is None or not self._is_ours(noted[0]):
+            return None
+        self.port = noted[1]
+        return noted[0]
+
+    def crashed(self) -> int | None:
+        """Process id of a broker that ended without being stopped: a crash, a kill, a reboot. Its data is whole."""
+        noted = self._noted()
+        return None if noted is None or self._is_ours(noted[0]) else noted[0]
+
+    def _noted(self) -> tuple[int, int] | None:
+        """(process id, port) in the pid file."""
         try:
             pid, port = (int(word) for word in self._pid_file.read_text().split())
         except (FileNotFoundError, ValueError):
             return None
-        if self._is_ours(pid):
-            self.port = port
-            return pid
-        self._pid_file.unlink(missing_ok=True)
-        return None
+        return pid, port
 
     def _is_ours(self, pid: int) -> bool:
         try:
@@ -146,7 +152,7 @@ class Broker:
             state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
         except (FileNotFoundError, ProcessLookupError):
             return False
-        return state != "Z" and str(self.home).encode() in command
+        return state != "Z" and str(self._properties).encode() in command.split(b"\0")
 
     def _check_space(self) -> None:
         self.home.mkdir(parents=True, exist_ok=True)
@@ -156,22 +162,10 @@ class Broker:
 
     def _choose_port(self) -> int:
         if self.port is None:
-            return _free_port()
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind(("127.0.0.1", self.port))
-            except OSError:
-                raise BrokerError(
-                    f"port {self.port} is in use: choose another with --port, or 0 for a free one"
-                ) from None
+            return free_port()
+        if port_in_use(self.port):
+            raise PortTaken(f"port {self.port} is in use: choose another with --port, or 0 for a free one")
         return self.port
-
-    def _configure(self) -> None:
-        data = self.home / "data"
-        properties = _PROPERTIES.format(port=self.port, controller=_free_port(), data=data)
-        (self.home / "server.properties").write_text(properties)
-        (self.home / "log4j2.properties").write_text(_LOG4J.format(log=self.log))
 
     def _java(self, java: str, classpath: str, *command: str) -> list[str]:
         return [
@@ -186,14 +180,15 @@ class Broker:
     def _format(self, java: str, classpath: str) -> None:
         if (self.home / "data" / "meta.properties").exists():
             return
-        properties = str(self.home / "server.properties")
-        command = ["kafka.tools.StorageTool", "format", "-c", properties, "-t", _cluster_id()]
+        command = ["kafka.tools.StorageTool", "format", "-c", str(self._properties), "-t", _cluster_id()]
         result = subprocess.run(self._java(java, classpath, *command), capture_output=True, text=True, check=False)
         if result.returncode != 0:
             raise BrokerError(f"Kafka could not format {self.home}: {(result.stderr or result.stdout).strip()[-300:]}")
 
-    def _spawn(self, java: str, classpath: str) -> None:
-        command = self._java(java, classpath, "kafka.Kafka", str(self.home / "server.properties"))
+    def _spawn(self, java: str, classpath: str, port: int) -> None:
+        command = self._java(java, classpath, "kafka.Kafka", str(self._properties))
+        self.log.touch()
+        self._log_start = self.log.stat().st_size
         with (self.home / "kafka.out").open("wb") as out:
             self._child = subprocess.Popen(
                 command,
@@ -203,57 +198,47 @@ class Broker:
                 start_new_session=True,
                 preexec_fn=die_with_parent if self._dies_with_parent else None,
             )
-        self._pid_file.write_text(f"{self._child.pid} {self.port}")
+        self._pid_file.write_text(f"{self._child.pid} {port}")
 
-    def _wait_until_it_answers(self) -> None:
+    def _wait_until_it_answers(self, port: int) -> None:
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:
             if self._child is not None and self._child.poll() is not None:
-                self._pid_file.unlink(missing_ok=True)
-                raise BrokerError(f"Kafka ended at once ({self._last_words()}): see {self.log}")
-            if _port_open(self.port) and _answers(self.address):
+                raise self._why_it_ended()
+            if port_open(port) and _answers(f"127.0.0.1:{port}"):
                 return
             time.sleep(0.05)
-        self.kill()
         raise BrokerError(f"Kafka did not answer within {START_SECONDS:.0f} s: see {self.log}")
 
-    def _last_words(self) -> str:
-        for file in (self.log, self.home / "kafka.out"):
-            lines = file.read_text(errors="replace").splitlines() if file.exists() else []
-            for line in reversed(lines):
-                if "ERROR" in line or "Exception" in line:
-                    return line.strip()[:200]
-        return "no error logged"
+    def _why_it_ended(self) -> BrokerError:
+        errors = [line.strip() for line in self._lines() if "ERROR" in line or "Exception" in line]
+        if any("BindException" in line or "Address already in use" in line for line in errors):
+            return PortTaken(f"Kafka's port was taken while it started: try again; {self.log} says more")
+        return BrokerError(f"Kafka ended at once ({errors[-1][:200] if errors else 'no error logged'}): see {self.log}")
 
-    def _end(self, how: signal.Signals) -> None:
+    def _lines(self) -> list[str]:
+        """What the broker has said since it was spawned."""
+        said = (self.home / "kafka.out").read_text(errors="replace")
+        with self.log.open("rb") as log:
+            log.seek(self._log_start)
+            said += log.read().decode(errors="replace")
+        return said.splitlines()
+
+    def _end(self, how: signal.Signals, seconds: float) -> None:
         pid = self.pid()
-        if pid is None:
-            return
-        os.kill(pid, how)
-        deadline = time.monotonic() + STOP_SECONDS
-        while self._is_ours(pid):
-            if time.monotonic() > deadline:
-                os.kill(pid, signal.SIGKILL)
-                deadline = time.monotonic() + STOP_SECONDS
-            if self._child is not None:
-                self._child.poll()
-            time.sleep(0.02)
-        if self._child is not None and self._child.pid == pid:
-            self._child.wait(STOP_SECONDS)  # it looks gone a moment before it is, and Python warns about that
+        if pid is not None:
+            os.kill(pid, how)
+            deadline = time.monotonic() + seconds
+            while self._is_ours(pid):
+                if time.monotonic() > deadline:
+                    os.kill(pid, signal.SIGKILL)
+                    deadline = time.monotonic() + STOP_SECONDS
+                if self._child is not None:
+                    self._child.poll()
+                time.sleep(0.02)
+            if self._child is not None and self._child.pid == pid:
+                self._child.wait(STOP_SECONDS)  # it looks gone a moment before it is, and Python warns about that
         self._pid_file.unlink(missing_ok=True)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-def _port_open(port: int | None) -> bool:
-    with socket.socket() as probe:
-        probe.settimeout(0.5)
-        return probe.connect_ex(("127.0.0.1", port or 0)) == 0
 
 
 def _answers(address: str) -> bool:
@@ -266,9 +251,9 @@ def _answers(address: str) -> bool:
 
 
 def _cluster_id() -> str:
-
     return base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
 
 
 def die_with_parent() -> None:
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    """For `preexec_fn`: the kernel kills the child when the thread that started it ends."""
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -8,14 +8,17 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from typing import IO, Final
 
 from deploy.local.broker import die_with_parent
 from deploy.local.cache import cache_dir
 
-STOP_SECONDS: Final = 4.0
-"""Everything ends within 5 seconds of Ctrl-C: what has not after 4 is killed."""
+STOP_SECONDS: Final = 3.0
+"""Everything ends within 5 seconds of Ctrl-C: what has not after 3 is killed, and 2 are left for the broker."""
+
+_KEPT: Final = 10
 
 Sink = Callable[[str, str], None]
 
@@ -26,27 +29,36 @@ class Stack:
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
         self._children: dict[str, subprocess.Popen[str]] = {}
-        self._readers: list[threading.Thread] = []
+        self._readers: dict[str, threading.Thread] = {}
+        self._said: dict[str, deque[str]] = {}
 
-    def start(self, name: str, module: str, *arguments: str) -> None:
-        """Runs `python -m module arguments`."""
-        environment = {"NUMBA_CACHE_DIR": str(cache_dir() / "numba"), **os.environ, "PYTHONUNBUFFERED": "1"}
+    def start(self, name: str, arguments: Sequence[str], environment: Mapping[str, str]) -> None:
+        """Runs `python -m arguments` with these variables on top of this process's own."""
         child = subprocess.Popen(
-            [sys.executable, "-m", module, *arguments],
+            [sys.executable, "-m", *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            env=environment,
+            env={
+                "NUMBA_CACHE_DIR": str(cache_dir() / "numba"),
+                **os.environ,
+                **environment,
+                "PYTHONUNBUFFERED": "1",
+            },
             start_new_session=True,
             preexec_fn=die_with_parent,
         )
         self._children[name] = child
         assert child.stdout is not None
         reader = threading.Thread(target=self._read, args=(name, child.stdout), daemon=True)
+        self._said[name], self._readers[name] = deque(maxlen=_KEPT), reader
         reader.start()
-        self._readers.append(reader)
+
+    def pid(self, name: str) -> int:
+        """Process id of a child."""
+        return self._children[name].pid
 
     def stop(self, name: str) -> int:
         """Ends one child in good order and gives its exit code."""
@@ -65,12 +77,21 @@ class Stack:
         """Ends every child, all at once."""
         _end(list(self._children.values()))
         self._children.clear()
-        for reader in self._readers:
+        for reader in self._readers.values():
             reader.join(1.0)
 
+    def said(self, name: str) -> list[str]:
+        """The last lines of a child, whether it still runs or not."""
+        child = self._children.get(name)
+        if child is None or child.poll() is not None:
+            self._readers[name].join(1.0)  # what it said last may still be in the pipe
+        return list(self._said[name])
+
     def _read(self, name: str, lines: IO[str]) -> None:
-        for line in lines:
-            self._sink(name, line.rstrip("\n"))
+        with lines:
+            for line in lines:
+                self._said[name].append(line.rstrip("\n"))
+                self._sink(name, line.rstrip("\n"))
 
 
 def _end(children: list[subprocess.Popen[str]]) -> None:

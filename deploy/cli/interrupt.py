@@ -1,0 +1,34 @@
+"""Ctrl-C and SIGTERM as an exception, for commands that start processes: wherever it strikes, `finally` cleans up."""
+
+from __future__ import annotations
+
+import os
+import signal
+from types import FrameType, TracebackType
+from typing import Any
+
+
+class UntilInterrupted:
+    """Runs a block until it ends, or until SIGINT or SIGTERM ends it early, without an error.
+
+    A second signal ends the process at once; what it started with `die_with_parent` ends with it.
+    """
+
+    def __enter__(self) -> None:
+        self._seen = False
+        self._before: dict[int, Any] = {
+            number: signal.signal(number, self._handle) for number in (signal.SIGINT, signal.SIGTERM)
+        }
+
+    def __exit__(
+        self, kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> bool:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        return kind is KeyboardInterrupt
+
+    def _handle(self, number: int, _frame: FrameType | None) -> None:
+        if self._seen:
+            os._exit(128 + number)
+        self._seen = True
+        raise KeyboardInterrupt

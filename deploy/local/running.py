@@ -1,0 +1,35 @@
+"""Services of the table as children of this process: start them, wait until each is ready, notice one that ended."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from deploy.images.probe import answers
+from deploy.local.services import Place, Service
+from deploy.local.stack import Stack
+from skyline.errors import SkylineError
+
+
+class ServiceEnded(SkylineError):
+    """A service ended by itself; its lines say why."""
+
+
+def start_all(stack: Stack, place: Place, chosen: Sequence[Service]) -> None:
+    """Starts the services and returns once each one with a port says that it is ready."""
+    for service in chosen:
+        stack.start(service.name, service.arguments(place), service.environment(place))
+    waiting = [service for service in chosen if service.port is not None]
+    while waiting:
+        refuse_ended(stack)
+        waiting = [service for service in waiting if not answers(f"http://127.0.0.1:{service.port_at(place)}/readyz")]
+        time.sleep(0.1)
+
+
+def refuse_ended(stack: Stack) -> None:
+    """Raises `ServiceEnded` when a service has ended by itself."""
+    ended = stack.ended()
+    if ended is not None:
+        name, code = ended
+        said = "".join(f"\n  {line}" for line in stack.said(name))
+        raise ServiceEnded(f"{name} ended with code {code}; its last lines:{said}")
