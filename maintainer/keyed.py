@@ -8,7 +8,6 @@ import numpy as np
 
 from maintainer.coalesce import coalesced
 from maintainer.extras import Extras
-from maintainer.modifications import resolve
 from maintainer.output import Out, Output, kafka_time
 from maintainer.rejects import add_rejects
 from skyline import Skyline
@@ -16,6 +15,7 @@ from skyline.live.changes import LEAVE, OPS, REASONS, Changes
 from skyline.view import Ints, View
 from skyline.wire.changes import ChangeWriter
 from skyline.wire.decode import Decoded
+from skyline.wire.resolve import resolve
 from skyline.wire.updates import TICK, Upsert, group_of
 
 State = dict[str, Any]
