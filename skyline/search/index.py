@@ -14,6 +14,7 @@ from skyline.search import groups
 from skyline.search.approximation import Approximation, approximate
 from skyline.search.bbs_kernels import ACCESSES
 from skyline.search.counting import enumerate_members, top_dominating
+from skyline.search.frozen import FrozenIndex
 from skyline.search.members import Members
 from skyline.search.parts import Parts
 from skyline.search.query import LARGEST_LABEL, Coordinates, Query, Space, integers, positive
@@ -144,6 +145,10 @@ class SkylineIndex:
     def approximate(self, nodes: int) -> Approximation:
         """The skyline as far as `nodes` pages tell, with a bound on the error."""
         return approximate(self._begin(self._space.query(), budget=positive("nodes", nodes)), self._space)
+
+    def freeze(self) -> FrozenIndex:
+        """The index as of now, which later inserts, deletes and merges do not touch. O(1)."""
+        return FrozenIndex(self._parts.snapshot, self._space)
 
     def insert(self, ids: npt.ArrayLike, points: npt.ArrayLike, labels: npt.ArrayLike | None = None) -> None:
         """Adds objects; those that are there move. Of an id that comes twice the last row counts.

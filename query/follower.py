@@ -1,0 +1,123 @@
+"""Follows one topic from its beginning: a thread that drains it and hands on every batch."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+from confluent_kafka import Consumer, KafkaException, TopicPartition
+
+from skyline.runtime.config import KafkaSettings
+from skyline.runtime.drain import Drain
+from skyline.wire.records import Records
+
+_log = logging.getLogger("query.follower")
+_POLL_SECONDS: Final = 0.1
+_CALL_SECONDS: Final = 30.0
+_LAG_SECONDS: Final = 1.0
+_GROUP: Final = "skyline-query"
+"""No group is joined and nothing is committed; librdkafka wants a name."""
+
+
+class Follower:
+    """One thread. `handle` gets each batch in order; `caught_up` is called once, at the end that the start found."""
+
+    def __init__(
+        self,
+        kafka: KafkaSettings,
+        topic: str,
+        handle: Callable[[Records], None],
+        caught_up: Callable[[], None],
+        stop: threading.Event,
+    ) -> None:
+        self.topic = topic
+        self._settings = kafka.client(group_id=_GROUP, isolation_level="read_committed", enable_partition_eof=True)
+        self._handle, self._caught_up, self._stop = handle, caught_up, stop
+        self.begin = 0
+        """Offset at which the topic began."""
+        self.position = 0
+        self.end = 0
+        """Where the topic ended when that was last looked at."""
+        self.live = False
+        """Whether it has caught up."""
+        self._at_end = False
+        self.failure: BaseException | None = None
+        self.rate = 0.0
+        """Records per second during the start."""
+        self._thread = threading.Thread(target=self._run, name=f"follow {topic}", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def join(self) -> None:
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            self._follow()
+        except BaseException as failure:  # the main thread reports it and ends the process
+            self.failure = failure
+            self._stop.set()
+
+    def _follow(self) -> None:
+        began = time.perf_counter()
+        self.begin, self.end = end_points(self._settings, self.topic)
+        end = self.end
+        self.position = self.begin
+        with Drain(self._settings, self.topic, 0, self.begin) as drain:
+            while not self._stop.is_set():
+                records = drain.poll(_POLL_SECONDS)
+                if len(records):
+                    self._handle(records)
+                    self.position = drain.position
+                    self._at_end = False
+                self._at_end = self._at_end or drain.at_end
+                # the end may lie behind a transaction's marker, which is no record
+                if not self.live and (self.position >= end or self._at_end):
+                    self._go_live(time.perf_counter() - began)
+
+    def _go_live(self, seconds: float) -> None:
+        self._caught_up()
+        self.rate = (self.position - self.begin) / max(seconds, 1e-9)
+        self.live = True
+        _log.info("%s: caught up at offset %d after %.1f s", self.topic, self.position, seconds)
+
+    @property
+    def lag(self) -> int:
+        """Records that are not in yet; a transaction's marker at the end is none."""
+        return 0 if self._at_end else max(0, self.end - self.position)
+
+
+class Ends:
+    """Looks up now and then where topics end. One consumer for all of them."""
+
+    def __init__(self, kafka: KafkaSettings, followers: list[Follower], stop: threading.Event) -> None:
+        self._kafka, self._followers, self._stop = kafka, followers, stop
+        self._thread = threading.Thread(target=self._run, name="ends of topics", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def _run(self) -> None:
+        consumer = Consumer({**self._kafka.client(group_id=_GROUP), "log_level": 0})
+        while not self._stop.wait(_LAG_SECONDS):
+            for follower in self._followers:
+                try:
+                    ends = consumer.get_watermark_offsets(TopicPartition(follower.topic, 0), timeout=_CALL_SECONDS)
+                    follower.end = int(ends[1])
+                except KafkaException as error:
+                    _log.info("%s: lag unknown: %s", follower.topic, error.args[0].str())
+        consumer.close()
+
+
+def end_points(settings: dict[str, Any], topic: str) -> tuple[int, int]:
+    """Where a topic begins and ends."""
+    consumer = Consumer({**settings, "enable.partition.eof": False})
+    try:
+        low, high = consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=_CALL_SECONDS)
+        return int(low), int(high)
+    finally:
+        consumer.close()

@@ -1,0 +1,87 @@
+"""Everything that a request can be told when it cannot be answered, as RFC 9457 problem documents."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import orjson
+from fastapi import Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+MEDIA_TYPE: Final = "application/problem+json"
+
+
+class Problem(Exception):
+    """What was wrong, what is allowed, an example."""
+
+    def __init__(
+        self, status: int, kind: str, title: str, detail: str, headers: dict[str, str] | None = None, **more: Any
+    ) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.headers = headers
+        self.document = {"type": f"/problems/{kind}", "title": title, "status": status, "detail": detail, **more}
+
+    def response(self, instance: str) -> Response:
+        body = orjson.dumps({**self.document, "instance": instance})
+        return Response(body, self.status, self.headers, MEDIA_TYPE)
+
+
+def bad_parameter(name: str, detail: str, allowed: str, example: str) -> Problem:
+    """A parameter that has no meaning here."""
+    return Problem(
+        400, "bad-parameter", "A parameter is wrong", f"{name}: {detail}", parameter=name, allowed=allowed,
+        example=example,
+    )  # fmt: skip
+
+
+def not_found(what: str, detail: str, **more: Any) -> Problem:
+    return Problem(404, "not-found", f"There is no such {what}", detail, **more)
+
+
+def too_busy(detail: str) -> Problem:
+    return Problem(503, "too-busy", "Too many requests at once", detail, headers={"Retry-After": "1"})
+
+
+def too_slow(seconds: float) -> Problem:
+    return Problem(
+        503, "too-slow", "The answer takes too long",
+        f"no answer within {seconds:g} s: narrow the question (where, group, a smaller k or limit), "
+        "or ask for application/x-ndjson, which gives what is found on the way",
+        headers={"Retry-After": "5"},
+    )  # fmt: skip
+
+
+def too_large(most: int) -> Problem:
+    return Problem(
+        413, "too-large", "The answer is too large",
+        f"more than {most} members: give limit (at most {most}), or ask for application/x-ndjson",
+        allowed=f"answers of up to {most} members", example=f"limit={min(most, 1000)}",
+    )  # fmt: skip
+
+
+async def answer_problem(request: Request, problem: Exception) -> Response:
+    assert isinstance(problem, Problem)
+    return problem.response(request.url.path)
+
+
+async def answer_http_error(request: Request, error: Exception) -> Response:
+    """Paths and methods that do not exist."""
+    assert isinstance(error, HTTPException)
+    problem = Problem(
+        error.status_code, "no-such-route", str(error.detail), f"{request.method} {request.url.path}: {error.detail}",
+        headers=dict(error.headers) if error.headers else None,
+        allowed="GET /views, and what /openapi.json lists", example="/views",
+    )  # fmt: skip
+    return problem.response(request.url.path)
+
+
+async def answer_invalid(request: Request, error: Exception) -> Response:
+    """Parameters that are not even of the right type."""
+    assert isinstance(error, RequestValidationError)
+    first = error.errors()[0]
+    name = str(first["loc"][-1])
+    problem = bad_parameter(name, f"{first['msg']}, got {first.get('input')!r}", "see /openapi.json", "limit=10")
+    return problem.response(request.url.path)

@@ -1,0 +1,101 @@
+"""GET /views/{view}/changes, /history, /sizes: what happened, as a stream, as pages, as intervals, as a curve."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Query, Request
+from starlette.responses import Response
+
+from query import openapi
+from query.problems import bad_parameter, too_busy
+from query.routes.common import JSON, Here, Service, ViewName, only, stamped
+from query.stream import ChangeStream
+
+router = APIRouter(tags=["changes"])
+_PAGE = 10_000
+
+
+@router.get("/views/{view}/changes", summary="Changes, as they happen or in pages", responses=openapi.CHANGES)
+async def changes(
+    request: Request,
+    here: Here,
+    view: ViewName,
+    after: Annotated[int | None, Query(ge=0, le=2**62, description="Number (seq) of the last change that you have")] = None,  # noqa: E501
+    limit: Annotated[int, Query(ge=1, le=_PAGE, description="Changes in a page; has no meaning for a stream")] = 100,
+    last_event_id: Annotated[str | None, Header(description="As `after`, sent by EventSource when it reconnects")] = None,  # noqa: E501
+) -> Any:  # fmt: skip
+    """Server-Sent Events, one per change; with `Accept: application/json` a page of them, the newest by default."""
+    only(request, "after", "limit")
+    followed = here.view(view)
+    state = followed.state
+    if JSON in request.headers.get("accept", ""):
+        start = followed.history.last - limit if after is None else after
+        page = followed.history.after(start, limit)
+        head = followed.encoder.head(
+            state.stamp, first=followed.history.first, last=followed.history.last, count=len(page),
+            next=page[-1][0] if page else after or 0,
+        )  # fmt: skip
+        return Response(head[:-1] + b',"changes":[' + b",".join([value for _, value in page]) + b"]}", media_type=JSON)
+    if sum(len(other.feed.readers) for other in here.views.values()) >= here.config.max_readers:
+        raise too_busy(f"{here.config.max_readers} change streams are open already")
+    start = followed.feed.flushed if after is None else after
+    if last_event_id:
+        start = _event_id(last_event_id)
+    return _Streaming(ChangeStream(followed.history, followed.feed, start, _counter(here, view)))
+
+
+@router.get("/views/{view}/history", summary="When an object was a member", responses=openapi.HISTORY)
+async def history(
+    request: Request,
+    here: Here,
+    view: ViewName,
+    key: Annotated[str, Query(description="The object's id", examples=["h7"])],
+    limit: Annotated[int, Query(ge=1, le=10_000, description="Intervals at most, newest first")] = 100,
+) -> Response:
+    """Half-open intervals of event time, newest first; `until` is null while it is a member."""
+    only(request, "key", "limit")
+    followed = here.view(view)
+    found = [interval.fields() for interval in followed.history.intervals(key, limit)]
+    return stamped(followed, followed.state, key=key, whole=followed.history.whole, intervals=found)
+
+
+@router.get("/views/{view}/sizes", summary="Members over time", responses=openapi.SIZES)
+async def sizes(
+    request: Request,
+    here: Here,
+    view: ViewName,
+    since: Annotated[str | None, Query(description="Event time to begin at, in milliseconds or ISO 8601")] = None,
+    points: Annotated[int, Query(ge=2, le=10_000, description="Points of the curve at most")] = 500,
+) -> Response:
+    """Number of members after changes, thinned out evenly."""
+    only(request, "since", "points")
+    followed = here.view(view)
+    curve = followed.history.sizes(followed.reader.time("since", since), points)
+    return stamped(followed, followed.state, count=len(curve), sizes=[{"at": at, "size": size} for at, size in curve])
+
+
+def _event_id(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 19):
+        allowed = "the id of an event: a change's number"
+        raise bad_parameter("Last-Event-ID", f"{text!r} is none", allowed, "Last-Event-ID: 812")
+    return int(text)
+
+
+def _counter(here: Service, view: str) -> Any:
+    def closed(slow: bool) -> None:
+        if slow:
+            here.metrics.dropped_readers.labels(view).inc()
+
+    return closed
+
+
+class _Streaming(Response):
+    """Lets a change stream answer in the place of a response."""
+
+    def __init__(self, stream: ChangeStream) -> None:
+        super().__init__()
+        self._stream = stream
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await self._stream(scope, receive, send)

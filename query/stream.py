@@ -1,0 +1,86 @@
+"""The response of a change stream: first what the reader has missed, then what comes, until one side ends it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+from starlette.types import Message, Receive, Scope, Send
+
+from query.feed import Feed, Subscription, event, events
+from query.history import History
+
+_HEADERS: Final = [
+    (b"content-type", b"text/event-stream; charset=utf-8"),
+    (b"cache-control", b"no-cache"),
+    (b"x-accel-buffering", b"no"),
+]
+_BACKLOG: Final = 2_000
+"""Missed changes that are sent at once."""
+
+_LAST_WORDS_SECONDS: Final = 2.0
+"""A reader that was dropped gets so long to take what is on its way to it."""
+
+
+class ChangeStream:
+    """An ASGI application for one request. `after`: number of the last change that the reader has."""
+
+    def __init__(self, history: History, feed: Feed, after: int, closed: Callable[[bool], None]) -> None:
+        self._history, self._feed, self._after, self._closed = history, feed, after, closed
+
+    async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
+        slow = False
+        try:
+            await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
+            gone = asyncio.create_task(_disconnected(receive))
+            writing = asyncio.create_task(self._write(send))
+            await asyncio.wait({gone, writing}, return_when=asyncio.FIRST_COMPLETED)
+            gone.cancel()
+            if not writing.done():
+                writing.cancel()
+            elif writing.exception() is None:
+                slow = writing.result()
+        finally:
+            self._closed(slow)
+
+    async def _write(self, send: Send) -> bool:
+        """Writes until the end; whether the reader was too slow."""
+        await send(_body(b"retry: 1000\n\n"))
+        seq = await self._catch_up(send)
+        reader = self._feed.subscribe(seq)
+        try:
+            return await self._follow(reader, send)
+        finally:
+            self._feed.readers.discard(reader)
+
+    async def _catch_up(self, send: Send) -> int:
+        seq = self._after
+        if seq + 1 < self._history.first:
+            missing = b'{"reason":"changes up to %d are no longer held","seq":%d}'
+            await send(_body(event("gap", missing % (self._history.first - 1, self._history.first - 1))))
+            seq = self._history.first - 1
+        while seq < self._feed.flushed:
+            missed = self._history.after(seq, min(_BACKLOG, self._feed.flushed - seq))
+            await send(_body(events(missed)))
+            seq = missed[-1][0]
+        return self._feed.flushed
+
+    async def _follow(self, reader: Subscription, send: Send) -> bool:
+        while True:
+            body = await reader.take()
+            if reader.end is not None:
+                async with asyncio.timeout(_LAST_WORDS_SECONDS):
+                    await send(_body(body))
+                    await send({"type": "http.response.body", "body": b"", "more_body": False})
+                return reader.slow
+            await send(_body(body))
+
+
+def _body(data: bytes) -> Message:
+    return {"type": "http.response.body", "body": data, "more_body": True}
+
+
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
