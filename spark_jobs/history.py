@@ -156,7 +156,7 @@ def displacements(stays: DataFrame) -> DataFrame:
 
 def check_complete(changes: DataFrame) -> int:
     """Raises unless every change between the first and the last is there once. -> how many there are."""
-    count, low, high = changes.agg(F.count("*"), F.min("seq"), F.max("seq")).first() or (0, None, None)
+    count, low, high = changes.agg(F.count("*"), F.min("seq"), F.max("seq")).first() or (0, 0, 0)
     if not count:
         raise cli.JobError("there is no change yet: the view has no past")
     if count != high - low + 1:

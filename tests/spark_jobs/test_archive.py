@@ -165,12 +165,8 @@ def test_a_log_that_was_cut_is_an_error(
         run(spark, topics, market, tmp_path)
 
 
-def test_a_missing_topic_is_named(
-    spark: SparkSession,
-    topics: Kafka,
-    unique: str,
-    tmp_path: Path,  # noqa: ARG001 the session must be there
-) -> None:
+@pytest.mark.usefixtures("spark")
+def test_a_missing_topic_is_named(topics: Kafka, unique: str, tmp_path: Path) -> None:
     views = views_toml(tmp_path, view_of(unique))
     with pytest.raises(JobError, match=rf"{unique}.changes"):
         main(["--views", str(views), "--root", str(tmp_path / "a"), "--bootstrap", topics.bootstrap])
