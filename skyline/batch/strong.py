@@ -42,17 +42,23 @@ _STRETCH: Final = 131072
 
 
 def strong_points(
-    points: npt.ArrayLike, count: int = COUNT, directions: Sequence[str] | None = None, *, threads: int | None = None
+    points: npt.ArrayLike,
+    count: int = COUNT,
+    directions: Sequence[str] | None = None,
+    *,
+    k: int = 1,
+    threads: int | None = None,
 ) -> Floats:
-    """Up to `count` rows of `points` that together dominate as much of a sample as can be. -> (s, d), as given.
+    """Up to `count` rows of `points`, k or more of which dominate as much of a sample as can be. -> (s, d), as given.
 
-    For `filter_dominated`: chosen once from a sample of a large dataset and sent to all who hold a part of it.
+    For `filter_dominated`: chosen once from a sample of a large dataset and sent to all who hold a part of it. With k
+    above 1 there are up to 2 (k - 1) more, and none if k is too large for them to be of use.
     """
-    given, count = Points.of(points, directions), check_count(count, "count")
+    given, count, k = Points.of(points, directions), check_count(count, "count"), check_count(k, "k")
     with Workers(threads) as workers:
-        rows = survivors(given, 1, workers)
+        rows = survivors(given, k, workers)
         sample = given.normalised(np.arange(0, len(given), max(1, len(given) // SAMPLE)))
-        return given.dimensions.outward(_strongest(given.normalised(rows), sample, 1, min(count, _CONTENDERS), workers))
+        return given.dimensions.outward(_strongest(given.normalised(rows), sample, k, min(count, _CONTENDERS), workers))
 
 
 def filter_dominated(points: npt.ArrayLike, strong: npt.ArrayLike, directions: Sequence[str] | None = None) -> Ints:

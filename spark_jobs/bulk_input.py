@@ -1,0 +1,71 @@
+"""Where a bulk skyline's rows come from: files, a table of the catalogue, or a Kafka topic."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+
+from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import functions as F
+from pyspark.sql.types import DoubleType, StringType, StructField, StructType
+
+from spark_jobs import cli
+from spark_jobs.kafka import Topics, kafka_of, records
+
+
+def add_input(made: argparse.ArgumentParser) -> None:
+    """PATH, --table or --topic."""
+    made.add_argument(
+        "path", nargs="?", help="Parquet, or CSV with a header; a file, a directory, or any URL of Spark's"
+    )
+    made.add_argument("--input", choices=("parquet", "csv"), help="what PATH is; default by its name")
+    made.add_argument("--table", metavar="NAME", help="a table or view of Spark's catalogue, instead of PATH")
+    made.add_argument("--topic", metavar="NAME", help="a Kafka topic of JSON objects, instead of PATH")
+    made.add_argument("--every-record", action="store_true", help="with --topic: all records, not each key's last one")
+
+
+def read_input(spark: SparkSession, arguments: argparse.Namespace, dimensions: Iterable[str]) -> DataFrame:
+    """The rows that the command line names; none at all is an error."""
+    sources = [source for source in (arguments.path, arguments.table, arguments.topic) if source is not None]
+    if len(sources) != 1:
+        raise cli.JobError("name one input: PATH, --table NAME or --topic NAME")
+    if arguments.table is not None:
+        rows = spark.table(arguments.table)
+    elif arguments.topic is not None:
+        rows = _topic(spark, arguments, dimensions)
+    elif (arguments.input or _kind(arguments.path)) == "csv":
+        rows = spark.read.csv(arguments.path, header=True, inferSchema=True)
+    else:
+        rows = spark.read.parquet(arguments.path)
+    if rows.isEmpty():
+        raise cli.JobError(f"{sources[0]} has no rows")
+    return rows
+
+
+def _kind(path: str) -> str:
+    name = path.rstrip("/").lower()
+    return "csv" if name.endswith((".csv", ".csv.gz")) else "parquet"
+
+
+def _topic(spark: SparkSession, arguments: argparse.Namespace, dimensions: Iterable[str]) -> DataFrame:
+    """One row per key, its last value unless that is null: key, offset, at, value, and the fields that are asked for.
+
+    Dimensions are read as numbers, groups as text; a value that is not JSON, or lacks a dimension, gives nulls.
+    """
+    kafka = kafka_of(arguments)
+    with Topics(spark, kafka) as topics:
+        span = topics.span(arguments.topic)
+    fields = [StructField(name, DoubleType()) for name in dimensions]
+    fields += [StructField(name, StringType()) for name in arguments.diff]
+    text = F.col("value").cast("string")
+    found = records(spark, kafka, arguments.topic, span)
+    if not arguments.every_record:
+        newest = Window.partitionBy("key").orderBy(F.desc("offset"))
+        found = found.withColumn("age", F.row_number().over(newest)).where("age = 1 and value is not null")
+    return found.select(
+        F.col("key").cast("string").alias("key"),
+        F.col("offset"),
+        F.col("timestamp").alias("at"),
+        text.alias("value"),
+        F.from_json(text, StructType(fields)).alias("fields"),
+    ).select("key", "offset", "at", "value", "fields.*")

@@ -1,0 +1,85 @@
+"""A sample of the rows, and the strong points in it that spare most rows the way to Python.
+
+Strong points are rows themselves, so whatever k of them dominate is no member, wherever it lies. The test runs in the
+JVM, as part of the scan: of independent rows a few in a hundred are left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from operator import and_, or_
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from skyline.batch import strong_points
+from skyline.view import Floats
+from spark_jobs.bulk_columns import PREFIX, Columns, column
+from spark_jobs.bulk_local import labels_of, points_of
+
+SIZE: Final = 1 << 16
+"""Rows that are sampled."""
+
+_STRONG: Final = 8
+"""Strong points at most. Each is code in the scan, and beyond some 8,000 bytes the JVM no longer compiles its loop."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Some rows: their normalised points (n, d) and their group columns."""
+
+    points: Floats
+    groups: pa.Table
+
+    @classmethod
+    def of(cls, rows: DataFrame, columns: Columns, size: int = SIZE) -> Sample:
+        """The first rows: no more partitions are computed than it takes. Which rows they are decides the speed only."""
+        narrow = columns.admitted(rows).select(*columns.names, *[column(name) for name in columns.diff])
+        table = narrow.limit(size).toArrow()
+        return cls(points_of(table, columns.names), table.select(list(columns.diff)))
+
+
+def undominated(sample: Sample, columns: Columns, k: int) -> Column | None:
+    """The condition that fewer than k strong points of the sample dominate a row; None where it would not pay."""
+    if not len(sample.points):
+        return None
+    strong = strong_points(sample.points, _STRONG, k=k)
+    tests = [_dominated_by([F.lit(value) for value in point], columns) for point in strong.tolist()]
+    if len(tests) < k:
+        return None
+    if k == 1:
+        return ~reduce(or_, tests)
+    return reduce(lambda a, b: a + b, [test.cast("int") for test in tests]) < k
+
+
+def without_weak(rows: DataFrame, sample: Sample, columns: Columns) -> DataFrame:
+    """Rows that the best point of their own group in the sample does not dominate. One broadcast join."""
+    best = _best_of_groups(sample, columns)
+    groups = rows.sparkSession.createDataFrame(best)
+    same = [column(name).eqNullSafe(F.col(f"{PREFIX}{name}")) for name in columns.diff]
+    strong = [F.col(f"{name}s") for name in columns.names]
+    joined = rows.join(F.broadcast(groups), reduce(and_, same), "left")
+    kept = joined.where(strong[0].isNull() | ~_dominated_by(strong, columns))
+    return kept.select(*[column(name) for name in rows.columns])
+
+
+def _dominated_by(strong: list[Column], columns: Columns) -> Column:
+    pairs = [(F.col(name), value) for name, value in zip(columns.names, strong, strict=True)]
+    no_better = reduce(and_, [ours >= theirs for ours, theirs in pairs])
+    return no_better & reduce(or_, [ours > theirs for ours, theirs in pairs])
+
+
+def _best_of_groups(sample: Sample, columns: Columns) -> pa.Table:
+    """One row per group of the sample: its point of the lowest rank, summed over the dimensions."""
+    ranks = np.argsort(np.argsort(sample.points, axis=0), axis=0).sum(axis=1)
+    labels = labels_of(sample.groups, list(columns.diff))
+    order = np.lexsort((ranks, labels))
+    first = order[np.diff(labels[order], prepend=labels.min() - 1) > 0]
+    table = sample.groups.take(pa.array(first)).rename_columns([f"{PREFIX}{name}" for name in columns.diff])
+    for axis, name in enumerate(columns.names):
+        table = table.append_column(f"{name}s", pa.array(sample.points[first, axis]))
+    return table
