@@ -25,7 +25,7 @@ def recomputed(updates: DataFrame, view: View) -> DataFrame:
     """
     clocked = with_clock(updates)
     clock = clocked.agg(F.max("clock")).first()
-    now = None if clock is None else clock[0]
+    now: int = 0 if clock is None or clock[0] is None else clock[0]
     if view.window is None:
         objects = folded(clocked, view, last_of)
         present = objects.where((F.col("valid_from") <= F.lit(now)) & (F.col("valid_until") > F.lit(now)))
@@ -80,7 +80,10 @@ def broken_sequence(changes: DataFrame) -> DataFrame:
     """Where the numbers of the changes are not 1, 2, 3, ..., each once."""
     counted = changes.groupBy("seq").agg(F.count("*").alias("times"), F.min("key").alias("key"))
     twice = _difference(
-        counted.where("times > 1"), "seq", F.concat(F.lit("seq "), "seq", F.lit(" once")), F.concat("times", F.lit(" times"))
+        counted.where("times > 1"),
+        "seq",
+        F.concat(F.lit("seq "), "seq", F.lit(" once")),
+        F.concat("times", F.lit(" times")),
     )
     followed = counted.select((F.col("seq") + 1).alias("seq"))
     after_gap = counted.where("seq > 1").join(followed, "seq", "leftanti")

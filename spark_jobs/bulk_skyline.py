@@ -79,7 +79,11 @@ def skyline(
 
 def _local(rows: DataFrame, columns: Columns, k: int) -> DataFrame:
     """The skyline of every partition by itself."""
-    return rows.mapInArrow(local_skyline(columns.names, list(columns.diff), k), rows.schema)
+    safe = [name if name in columns.names else f"c{i}" for i, name in enumerate(rows.columns)]
+    diff = [safe[rows.columns.index(name)] for name in columns.diff]
+    # mapInArrow takes no names with dots
+    plain = rows.toDF(*safe)
+    return plain.mapInArrow(local_skyline(columns.names, diff, k), plain.schema).toDF(*rows.columns)
 
 
 def _tasks(spark: SparkSession) -> int:

@@ -26,6 +26,7 @@ from spark_jobs import cli
 from spark_jobs.archive_store import read_archive
 from spark_jobs.changes import read_changes
 from spark_jobs.kafka import Topics, add_kafka, kafka_of, records
+from spark_jobs.periods import extent, nice_period
 from spark_jobs.progress import step
 from spark_jobs.session import open_session
 from spark_jobs.tables import show
@@ -167,6 +168,12 @@ def check_complete(changes: DataFrame) -> int:
     return int(count)
 
 
+def default_period(changes: DataFrame) -> int:
+    """The period for churn where none is asked for."""
+    first, last, _ = extent(changes)
+    return nice_period(last - first)
+
+
 def _seconds(end: Column, start: Column) -> Column:
     return (F.unix_millis(end) - F.unix_millis(start)) / 1000
 
@@ -197,14 +204,14 @@ def main(argv: Sequence[str]) -> int:
     add_kafka(parser)
     parser.add_argument("--root", help="directory of the archive; default: read V.changes from Kafka")
     parser.add_argument("--at", metavar="TIME", help="for as-of: milliseconds or ISO 8601; default the last change")
-    parser.add_argument("--period", default="1h", help="for churn, and the report: such as 15m, 1h, 1d")
+    parser.add_argument("--period", help="for churn, and the report: such as 15m, 1h, 1d; default: by the log's length")
     parser.add_argument("--limit", type=int, default=20, help="rows to show")
     parser.add_argument("--report", type=Path, metavar="FILE", help="write one self-contained HTML page")
     cli.add_output(parser)
     arguments = parser.parse_args(argv)
     if arguments.table is None and arguments.report is None:
         parser.error("name a table, or --report FILE")
-    period = parse_duration(arguments.period)
+    period = None if arguments.period is None else parse_duration(arguments.period)
     at = datetime.max.replace(tzinfo=UTC) if arguments.at is None else moment(arguments.at)
     view = cli.chosen_view(arguments.views, arguments.view)
     spark = open_session("history", arguments.master, kafka=arguments.root is None)
@@ -216,7 +223,7 @@ def main(argv: Sequence[str]) -> int:
         "memberships": lambda: memberships(changes),
         "as-of": lambda: as_of(changes, at).orderBy("key"),
         "longest": lambda: longest(memberships(changes)),
-        "churn": lambda: churn(changes, period),
+        "churn": lambda: churn(changes, period or default_period(changes)),
         "lifetimes": lambda: lifetimes(memberships(changes)),
         "displacements": lambda: displacements(memberships(changes)),
     }

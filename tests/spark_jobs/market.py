@@ -10,6 +10,7 @@ import numpy as np
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from maintainer.keyed import KeyedState
+from maintainer.state import ViewState, new_state
 from skyline.runtime.config import KafkaSettings
 from skyline.runtime.topics import ensure_topics
 from skyline.view import View
@@ -77,12 +78,12 @@ class Market:
 
     kafka: KafkaSettings
     view: View
-    state: KeyedState = field(init=False)
+    state: ViewState = field(init=False)
     updates: list[Update] = field(default_factory=list)
     changes: list[ChangeRecord] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.state = KeyedState(self.view)
+        self.state = new_state(self.view)
         ensure_topics(self.kafka, self.view)
         self._producer = Producer(self.kafka.client(transactional_id=self.view.name))
         self._producer.init_transactions(30)
@@ -125,6 +126,7 @@ class Market:
         return f"skyline-maintainer.{self.view.name}"
 
     def members(self) -> dict[str, tuple[float, ...]]:
+        assert isinstance(self.state, KeyedState)
         return {str(key): point for key, point in self.state._live.members().items()}
 
     def _send(self, rows: list[Update]) -> int:
@@ -153,6 +155,9 @@ def views_toml(directory: Path, view: View) -> Path:
     )
     lines = [f'[{view.name}]\ndimensions = {{ {dimensions} }}\nengine = "{view.engine}"']
     lines += [f"{key} = {list(names)}" for key, names in (("group_by", view.group_by), ("carry", view.carry)) if names]
+    if view.window is not None:
+        size, span = view.window.size, view.window.span
+        lines.append(f"window = {{ size = {size} }}" if span is None else f"window = {{ span = {span} }}")
     file = directory / f"{view.name}.toml"
     file.write_text("\n".join(lines))
     return file

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewTopic
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
@@ -69,18 +71,15 @@ def test_members_are_those_of_the_definition(
 
 
 @pytest.mark.parametrize("k", [1, 2])
-def test_many_dimensions_and_batches(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, k: int) -> None:
+def test_more_dimensions_and_names_with_dots(spark: SparkSession, k: int) -> None:
     points = np.random.default_rng(5).random((600, 4))
     rows = [(i, *map(float, point)) for i, point in enumerate(points)]
     given = table(spark, rows, "id int, a double, b double, c double, `d.e` double", 3)
-    monkeypatch.setattr(bulk_local, "BUFFER", 64)  # for tasks that are pickled by value; the local check is below
     found = skyline(given, dict.fromkeys(["a", "b", "c", "d.e"], "min"), k=k)
     assert sorted(row.id for row in found.collect()) == naive.skyband(points.tolist(), k)
 
 
 def test_a_task_drops_rows_while_it_reads(monkeypatch: pytest.MonkeyPatch) -> None:
-    import pyarrow as pa
-
     monkeypatch.setattr(bulk_local, "BUFFER", 16)
     points = np.random.default_rng(6).integers(0, 9, (300, 3)).astype(float)
     columns = {"x": points[:, 0], "y": points[:, 1], "z": points[:, 2], "row": np.arange(300)}
@@ -164,6 +163,8 @@ def test_a_table_of_the_catalogue(spark: SparkSession, capsys: pytest.CaptureFix
 def test_a_topic_counts_each_keys_last_record(
     spark: SparkSession, topics: Kafka, kafka: KafkaSettings, unique: str, tmp_path: Path
 ) -> None:
+    admin = AdminClient(kafka.client())
+    admin.create_topics([NewTopic(unique, 1)])[unique].result(30)
     producer = Producer(kafka.client())
     for key, price in (("a", 1.0), ("b", 2.0), ("c", 2.0), ("a", 3.0), ("d", 1.0), ("d", None)):
         producer.produce(unique, write_update(None if price is None else {"price": price, "city": "oslo"}), key)
