@@ -3,7 +3,7 @@
 # no `from __future__ import annotations`: FastAPI evaluates the annotations of a route, which name its surroundings
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from fastapi import FastAPI, Path, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -17,6 +17,7 @@ from ingest.http.problems import on_bad_parameter, on_fault, on_http_error
 from skyline.runtime.health import Probe
 from skyline.view import View
 
+_UPDATES: Final = "/views/{view}/updates"
 _DESCRIPTION: Final = """\
 Updates of skyline views, over HTTP. A request is answered once the broker has written its updates, with their offsets.
 
@@ -25,20 +26,27 @@ such as `add` takes effect once for every time that it is written.
 """
 
 
+class _App(FastAPI):
+    """Describes bodies itself: FastAPI leaves nulls out of what it is given, and in an example null is a deletion."""
+
+    def __init__(self, views: Mapping[str, View]) -> None:
+        super().__init__(title="Skyline ingest", version="1", description=_DESCRIPTION, docs_url=None, redoc_url=None)
+        self._body = request_body(views)
+
+    def openapi(self) -> dict[str, Any]:
+        document = super().openapi()
+        document["paths"][_UPDATES]["post"]["requestBody"] = self._body
+        return document
+
+
 def make_app(views: Mapping[str, View], updates: UpdatesEndpoint) -> FastAPI:
     """Without the probes: `add_probes` has those."""
-    app = FastAPI(title="Skyline ingest", version="1", description=_DESCRIPTION, docs_url=None, redoc_url=None)
+    app = _App(views)
     app.add_exception_handler(HTTPException, on_http_error)
     app.add_exception_handler(RequestValidationError, on_bad_parameter)
     app.add_exception_handler(Exception, on_fault)
 
-    @app.post(
-        "/views/{view}/updates",
-        summary="Write one update or many",
-        response_class=Response,
-        responses=RESPONSES,
-        openapi_extra={"requestBody": request_body(views)},
-    )
+    @app.post(_UPDATES, summary="Write one update or many", response_class=Response, responses=RESPONSES)
     async def post_updates(
         request: Request,
         view: Annotated[str, Path(json_schema_extra={"enum": sorted(views)})],
