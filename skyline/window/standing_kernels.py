@@ -90,6 +90,17 @@ def _end(events, used, rows, arrival, cut, before):
 
 
 @njit(cache=True)
+def _ends_any(rows, arrival, cut, before):
+    """Whether `_end` has anything to do: most arrivals end what was no member, and cost no more than this."""
+    other = rows[arrival, ENDED]
+    while other >= 0 and rows[other, STAMP] > cut:
+        if rows[other, ORIGIN] <= before:
+            return True
+        other = rows[other, NEXT_ENDED]
+    return False
+
+
+@njit(cache=True)
 def slide(members, span, arrival, oldest):
     """Events of the query for the newest `span` elements of a window by size, and both cursors, from `arrival` on.
 
@@ -97,24 +108,28 @@ def slide(members, span, arrival, oldest):
     """
     rows, _, meta = members
     events, used = np.empty((64, EVENT_COLUMNS), np.int64), 0
-    while arrival < meta[ROWS]:
-        position, at = rows[arrival, POSITION], rows[arrival, AT]
+    end = meta[ROWS]
+    while arrival < end:
+        position = rows[arrival, POSITION]
         cut = position - span
         expired = -1
         while oldest < arrival and rows[oldest, STAMP] <= cut:
             if rows[oldest, ENDER] >= position:
                 expired = oldest
             oldest += 1
-        events = room_for(events, used, 2)
-        if expired >= 0:
-            used = write(events, used, position, cut, EXPIRED, cut, at)
-        if rows[arrival, ENDED] >= 0:
-            events, used = _end(events, used, rows, arrival, cut, cut - 1)
-        if expired >= 0:
-            events, used = _release(events, used, rows, expired, arrival, position + 1, position, at)
-        if rows[arrival, ORIGIN] <= cut:
-            events = room_for(events, used, 1)
-            used = write(events, used, position, position, INSERTED, position, at)
+        ends, enters = _ends_any(rows, arrival, cut, cut - 1), rows[arrival, ORIGIN] <= cut
+        if expired >= 0 or ends or enters:
+            at = rows[arrival, AT]
+            events = room_for(events, used, 2)
+            if expired >= 0:
+                used = write(events, used, position, cut, EXPIRED, cut, at)
+            if ends:
+                events, used = _end(events, used, rows, arrival, cut, cut - 1)
+            if expired >= 0:
+                events, used = _release(events, used, rows, expired, arrival, position + 1, position, at)
+            if enters:
+                events = room_for(events, used, 1)
+                used = write(events, used, position, position, INSERTED, position, at)
         arrival += 1
     return events[:used].copy(), arrival, oldest
 
@@ -141,7 +156,8 @@ def pass_time(members, span, arrival, oldest, now):
             oldest += 1
         if not arrives:
             return events[:used].copy(), arrival, oldest
-        events, used = _end(events, used, rows, arrival, time - span, time - span)
+        if _ends_any(rows, arrival, time - span, time - span):
+            events, used = _end(events, used, rows, arrival, time - span, time - span)
         if rows[arrival, ORIGIN] <= time - span:
             events = room_for(events, used, 1)
             used = write(events, used, position, position, INSERTED, position, time)
