@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from skyline.search.bbs_kernels import ACCESSES, DONE, FULL, GROW, HEAP, HINTS, SPENT, run
+from skyline.search.bbs_kernels import ACCESSES, DONE, FULL, GROW, HEAP, HINTS, MEMBERS, SPENT, run
 from skyline.search.frontier_kernels import BLOCK
 from skyline.search.parts import BUFFER, Snapshot
 from skyline.search.query import Query
@@ -47,18 +47,15 @@ class State(NamedTuple):
         )
 
     def grown(self) -> State:
-        """Twice the room, for the heap and for the members."""
+        """Twice the room where there is none left, for the heap or for the members."""
         room = len(self.heap)
-        return State(
-            np.concatenate([self.heap, np.arange(room, 2 * room)]),
-            _doubled(self.corners),
-            _doubled(self.marks),
-            _doubled(self.members),
-            _doubled(self.weights),
-            _doubled(self.lows),
-            self.last,
-            self.scratch,
-        )
+        if int(self.scratch[MEMBERS]) < len(self.weights):
+            return self._replace(
+                heap=np.concatenate([self.heap, np.arange(room, 2 * room)]),
+                corners=_doubled(self.corners),
+                marks=_doubled(self.marks),
+            )
+        return self._replace(members=_doubled(self.members), weights=_doubled(self.weights), lows=_doubled(self.lows))
 
 
 class Members(Iterator[int]):
