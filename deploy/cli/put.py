@@ -18,7 +18,7 @@ _SECONDS: Final = 10.0
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_target_arguments(parser)
-    parser.add_argument("key", help="the object's id")
+    parser.add_argument("key", help="the object's id; '' where a window's element has none")
     parser.add_argument(
         "fields", nargs="*", metavar="NAME=VALUE", help="such as price=80 city=Paris; none with --delete"
     )

@@ -7,7 +7,6 @@ import argparse
 from deploy.cli.target import add_views_argument, broker_of
 from skyline.runtime.config import add_kafka_arguments, load_views
 from skyline.runtime.topics import ensure_topics
-from skyline.view import TOPIC_KINDS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,5 +21,5 @@ def run(arguments: argparse.Namespace) -> int:
     kafka = broker_of(arguments)
     for view in load_views(arguments.views).values():
         ensure_topics(kafka, view, replication=arguments.replication)
-        print(f"{view.name}: {', '.join(view.topic(kind) for kind in TOPIC_KINDS)}")
+        print(f"{view.name}: {', '.join(view.topic(kind) for kind in view.kinds)}")
     return 0

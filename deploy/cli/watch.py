@@ -10,8 +10,10 @@ from deploy.cli.console import Terminal
 from deploy.cli.reading import end_of, reader
 from deploy.cli.target import add_target_arguments, target
 from deploy.cli.words import in_words
+from skyline.errors import InvalidInput
 from skyline.runtime.drain import Drain
 from skyline.runtime.process import stop_on_signals
+from skyline.view import View
 from skyline.wire.changes import read_change
 
 _STYLES: Final = {"enter": "green", "move": "yellow", "leave": "red"}
@@ -22,11 +24,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_target_arguments(parser)
     parser.add_argument("--from-start", action="store_true", help="begin with the first change that is kept")
     parser.add_argument("--count", type=int, metavar="N", help="end after this many changes")
+    parser.add_argument("--last", metavar="N", help="of the newest N (or a duration) that the view's window watches")
 
 
 def run(arguments: argparse.Namespace) -> int:
     view, kafka = target(arguments)
-    topic = view.topic("changes")
+    topic = _topic(view, arguments.last)
     low, high = end_of(kafka, topic)
     console = Terminal()
     stop = stop_on_signals()
@@ -41,3 +44,15 @@ def run(arguments: argparse.Namespace) -> int:
                 console.print(line, style=_STYLES[change.op], soft_wrap=True, markup=False)
             left = None if left is None else left - len(records)
     return 0
+
+
+def _topic(view: View, last: str | None) -> str:
+    """Where the changes are told: of the whole view, or of the watch that `last` names."""
+    if last is None:
+        return view.topic("changes")
+    watches = {view.window.label(n): kind for n, kind in view.watch_kinds.items()} if view.window else {}
+    kind = watches.get(last.replace(" ", ""))
+    if kind is None:
+        known = ", ".join(watches) or "none"
+        raise InvalidInput(f"view {view.name!r} does not watch the newest {last}; it watches: {known}")
+    return view.topic(kind)
