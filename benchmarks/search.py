@@ -41,7 +41,8 @@ WHOLE: Final[dict[str, Callable[[SkylineIndex], Any]]] = {
     "dominating, 10": lambda index: index.dominating(10),
     "approximate, 20": lambda index: index.approximate(20),
 }
-GROUPS: Final = (10, 1000)
+FEW_GROUPS: Final = (10, 100)
+MANY_GROUPS: Final = (10, 100, 1000)
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ def whole(data: str, name: str, index: SkylineIndex, search: Callable[[SkylineIn
     return Searched(data, name, None, last, sum(sizes), index.node_accesses)
 
 
-def variations(points: int) -> list[Searched]:
+def variations(points: int, numbers_of_groups: Sequence[int]) -> list[Searched]:
     """Every variation, on independent and anti-correlated points in three dimensions."""
     searched = []
     for data in PAPER_PAGES:
@@ -95,7 +96,7 @@ def variations(points: int) -> list[Searched]:
         index = SkylineIndex(drawn)
         searched += [progressive(data, name, index, search) for name, search in SEARCHES.items()]
         searched += [whole(data, name, index, search) for name, search in WHOLE.items()]
-        for groups in GROUPS:
+        for groups in numbers_of_groups:
             labels = np.random.default_rng(groups).integers(0, groups, points)
             labelled = SkylineIndex(drawn, labels=labels)
             searched.append(whole(data, f"grouped, {groups:,} groups", labelled, lambda index: index.grouped()))
@@ -139,11 +140,11 @@ def targets(build: Built, searched: Sequence[Searched], following: Following) ->
 def main(argv: Sequence[str] | None = None) -> None:
     arguments = parse_arguments(__doc__ or "", argv)
     console = Console(width=140)
-    variations(20_000)  # compiles everything
+    variations(20_000, (10,))  # compiles everything
     dimensions = (3,) if arguments.quick else (2, 3, 4, 5)
     builds = [built(MILLION, d, name) for d in dimensions for name in DISTRIBUTIONS]
     show_builds(console, builds)
-    searched = variations(MILLION)
+    searched = variations(MILLION, FEW_GROUPS if arguments.quick else MANY_GROUPS)
     show_searches(console, searched)
     following = follow(MILLION, seconds=8 if arguments.quick else 60)
     show_following(console, following)

@@ -1,5 +1,5 @@
 """Skyline of a fixed set of objects that change in bulk, snapshot after snapshot (the 2014 paper; see
-docs/algorithms/snapshots.md for what differs from it and why).
+docs/algorithms.md for what differs from it and why).
 
 Each object has a box around the points it has had. A box dominates another if its worst corner dominates the other's
 best corner; then the other object cannot be a member as long as both stay in their boxes. Only objects whose box no

@@ -1,7 +1,7 @@
 """The 2014 paper's own examples, and where following it to the letter goes wrong.
 
 `AsPrinted` is the paper's section 5 in plain Python, sentence by sentence. Each counterexample below shows what it
-answers, what the definition says, and that SnapshotSkyline agrees with the definition. docs/algorithms/snapshots.md
+answers, what the definition says, and that SnapshotSkyline agrees with the definition. docs/algorithms.md
 tells the stories.
 """
 
