@@ -59,6 +59,7 @@ def serve_metrics(stack: ExitStack, host: str, port: int, metrics: Metrics, aliv
     if port >= 0:
         server = HealthServer(host, port, metrics.registry, alive=alive, ready=alive)
         stack.callback(server.close)
+        _log.info("metrics at http://%s:%d/metrics", host, server.port)
 
 
 def prepare_topics(kafka: KafkaSettings, views: Sequence[View], replication: int, stop: threading.Event) -> None:

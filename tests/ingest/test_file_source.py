@@ -147,7 +147,7 @@ def test_event_times_far_ahead_are_refused(setting: Setting, capsys: pytest.Capt
 
 
 def test_a_signal_ends_a_run_in_good_order_and_the_next_goes_on(setting: Setting, tmp_path: Path) -> None:
-    rows = 200_000
+    rows = 120_000
     setting.file.write_text(HEADER + "".join(f"k{i},{i},2,Rome\n" for i in range(rows)))
     source = Source(tmp_path, "file", *setting.common, str(setting.file))
     state = tmp_path / "state"
