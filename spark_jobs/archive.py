@@ -3,7 +3,7 @@
     python -m spark_jobs.archive --root /data/archive                    # what there is now, then ends
     python -m spark_jobs.archive --root /data/archive --every 30s        # goes on until stopped
 
-What it writes is described in archive_store.py, and for its readers in docs/spark.md.
+What it writes is described in archive_store.py, and for its readers in docs/spark-jobs.md.
 """
 
 from __future__ import annotations

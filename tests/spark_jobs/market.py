@@ -27,16 +27,11 @@ Update = tuple[bytes, bytes | None, int]
 
 
 def view_of(name: str, **more: Any) -> View:
-    return View.of(
-        name,
-        {
-            "dimensions": {"price": "min", "rating": "max"},
-            "group_by": ["city"],
-            "carry": ["label"],
-            "engine": "recompute",  # the plainest: what the jobs are held against
-            **more,
-        },
-    )
+    """A view of hotels; a window view has neither groups nor an engine."""
+    table: dict[str, Any] = {"dimensions": {"price": "min", "rating": "max"}, "carry": ["label"]}
+    if "window" not in more:
+        table |= {"group_by": ["city"], "engine": "recompute"}  # the plainest: what the jobs are held against
+    return View.of(name, table | more)
 
 
 def random_updates(seed: int, count: int, *, keys: int = 25, start: int = START, span: int = 2 * DAY) -> list[Update]:
@@ -153,9 +148,11 @@ def views_toml(directory: Path, view: View) -> Path:
     dimensions = ", ".join(
         f'"{n}" = "{d}"' for n, d in zip(view.dimensions.names, view.dimensions.directions, strict=True)
     )
-    lines = [f'[{view.name}]\ndimensions = {{ {dimensions} }}\nengine = "{view.engine}"']
+    lines = [f"[{view.name}]\ndimensions = {{ {dimensions} }}"]
     lines += [f"{key} = {list(names)}" for key, names in (("group_by", view.group_by), ("carry", view.carry)) if names]
-    if view.window is not None:
+    if view.window is None:
+        lines.append(f'engine = "{view.engine}"')
+    else:
         size, span = view.window.size, view.window.span
         lines.append(f"window = {{ size = {size} }}" if span is None else f"window = {{ span = {span} }}")
     file = directory / f"{view.name}.toml"

@@ -63,7 +63,7 @@ def test_a_right_view_is_right(
 def test_a_right_window_view_is_right(
     spark: SparkSession, topics: Kafka, kafka: KafkaSettings, unique: str, tmp_path: Path, window: dict[str, Any]
 ) -> None:
-    market = Market(kafka, view_of(unique, window=window, group_by=[], engine="forest"))
+    market = Market(kafka, view_of(unique, window=window))
     market.publish(random_updates(3, 150))
     audit = Audit(spark, topics, market, tmp_path)
     assert (audit.code, audit.found) == (0, {})
