@@ -8,6 +8,7 @@ What it writes is described in archive_store.py, and for its readers in docs/spa
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from time import sleep
@@ -103,8 +104,7 @@ def _raise_failure(query: StreamingQuery) -> None:
 
 
 def _described(topic: str, progress: Any) -> str:
-    end = progress["sources"][0]["endOffset"]
-    position = next(iter(end[topic].values())) if isinstance(end, dict) else end
+    position = json.loads(progress["sources"][0]["endOffset"])[topic]["0"]
     return (
         f"{topic}: batch {progress['batchId']}, {progress['numInputRows']:,} records, "
         f"{progress['processedRowsPerSecond']:,.0f}/s, up to offset {position}"

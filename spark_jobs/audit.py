@@ -49,8 +49,8 @@ class Cut:
 def cut(topics: Topics, view: View, offset: int | None) -> Cut:
     """Refuses logs that no longer begin at their beginning: nothing could be proved from them."""
     place = view.topic("updates")
-    updates = topics.span(place)
     committed = offset if offset is not None else topics.committed(f"{GROUP}.{view.name}", place)
+    updates = topics.span(place)
     if committed is None:
         raise cli.JobError(
             f"group {GROUP}.{view.name} has committed nothing of {place}: has the maintainer run? "
