@@ -36,6 +36,7 @@ def main(argv: Sequence[str]) -> int:
     set_up_logging(config.log_level)
     view = only_view(load_views(config.views), config.view)
     layout = Layout.of(view, config.key, config.map, config.time, config.delete, config.json)
+    checker = Checker(view, parse_duration(config.max_ahead))
     stop = stop_on_signals()
     metrics = new_metrics()
     with ExitStack() as stack:
@@ -48,7 +49,7 @@ def main(argv: Sequence[str]) -> int:
         publisher = Publisher(config.kafka, config.timeout, stop)
         stack.callback(publisher.drop)
         bar = stack.enter_context(progress_bar())
-        sender = _Sender(config, view, layout, publisher, report, bar, stop)
+        sender = _Sender(config, view, layout, checker, publisher, report, bar, stop)
         finished = all(sender.send(Path(name)) for name in config.files)
     print(report.summary(view.topic("updates"), "" if finished else "interrupted, run it again to go on"))
     if not finished:
@@ -60,12 +61,12 @@ class _Sender:
     """What the files of one run share."""
 
     def __init__(
-        self, config: FileConfig, view: View, layout: Layout, publisher: Publisher, report: Report, bar: Progress,
-        stop: threading.Event,
+        self, config: FileConfig, view: View, layout: Layout, checker: Checker, publisher: Publisher, report: Report,
+        bar: Progress, stop: threading.Event,
     ) -> None:  # fmt: skip
         self._config, self._topic, self._layout = config, view.topic("updates"), layout
-        self._checker = Checker(view, parse_duration(config.max_ahead))
-        self._publisher, self._report, self._bar, self._stop = publisher, report, bar, stop
+        self._checker, self._publisher, self._report = checker, publisher, report
+        self._bar, self._stop = bar, stop
 
     def send(self, path: Path) -> bool:
         """True when the file is sent to its end."""

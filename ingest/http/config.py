@@ -35,5 +35,7 @@ class HttpConfig(ServiceConfig):
                 f"--max-in-flight must lie between --max-batch ({self.max_batch}), or no full batch could ever be "
                 f"sent, and {QUEUE_MESSAGES}, the producer's queue; got {self.max_in_flight}"
             )
+        if not 0 <= self.port <= 65535:
+            raise InvalidInput(f"--port must be a port, 0 to 65535, got {self.port}")
         if self.max_held < self.max_body:
             raise InvalidInput(f"--max-held {self.max_held} is less than one body of --max-body {self.max_body}")

@@ -26,9 +26,10 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         return socket.create_server((host, port), family=family, backlog=2048)
-    except (OSError, OverflowError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InvalidInput(f"cannot listen on {host}:{port}: {reason}; choose another with --host and --port") from None
+    except OSError as error:
+        raise InvalidInput(
+            f"cannot listen on {host}:{port}: {error.strerror}; choose another with --host and --port"
+        ) from None
 
 
 def serve(app: FastAPI, listener: socket.socket, stop: threading.Event, give_up: Callable[[], None]) -> None:
