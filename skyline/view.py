@@ -53,7 +53,7 @@ class Dimensions:
         for name, direction in directions.items():
             if not isinstance(name, str) or not name:
                 raise InvalidInput(f"a dimension's name must be a non-empty string, got {name!r}")
-            if direction not in _SIGNS:
+            if not isinstance(direction, str) or direction not in _SIGNS:
                 raise InvalidInput(f'dimension {name!r}: direction must be "min" or "max", got {direction!r}')
         return cls(tuple(directions), tuple(directions.values()))
 
@@ -74,10 +74,7 @@ class Dimensions:
 
     def inward(self, points: npt.ArrayLike) -> Floats:
         """A fresh, C-contiguous (n, d) array in which smaller is better. Refuses NaN and wrong shapes. O(nd)."""
-        try:
-            array = np.asarray(points, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise InvalidInput(f"points must be numbers: {error}") from None
+        array = numbers(points)
         if array.size == 0 and array.ndim <= 2:
             array = array.reshape(0, len(self))
         if array.ndim != 2 or array.shape[1] != len(self):
@@ -93,6 +90,22 @@ class Dimensions:
         """Undoes `inward`. O(nd)."""
         outward: Floats = inward * self.signs + 0.0
         return outward
+
+
+def numbers(points: npt.ArrayLike) -> Floats:
+    """The points as float64. Refuses rows of unequal length, text and dates, also where they look like numbers."""
+    try:
+        array = np.asarray(points)
+        wrong = array.dtype.kind not in "biufO" or (array.dtype.kind == "O" and any(map(_is_text, array.flat)))
+        if not wrong:
+            return np.asarray(array, np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidInput(f"points must be numbers: {error}") from None
+    raise InvalidInput(f"points must be numbers, got {array.dtype} such as {array.flat[0]!r}")
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str | bytes)
 
 
 @dataclass(frozen=True)

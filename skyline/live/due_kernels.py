@@ -1,8 +1,9 @@
 # mypy: ignore-errors
 """What falls due, when: a heap over (time, key) in which each object has at most one entry and knows its place.
 
-times, slots (capacity,) hold the heap; DUE in `nodes` is 1 + the place of an object, 0 if it has none. size (1,) is the
-number of entries. Every operation is O(log n).
+times, slots (capacity,) hold the heap; places (capacity,) has by slot 1 + its place in the heap, 0 if it has none. This
+is an array of its own, small enough to stay in a cache, because every step of an entry through the heap writes to it.
+size (1,) is the number of entries. Every operation is O(log n).
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 from numba import njit
 
 from skyline.live.keys_kernels import key_before
-from skyline.live.objects import DUE
 from skyline.view import NEVER
 
 _FOUR = 4
@@ -18,12 +18,12 @@ _FOUR = 4
 
 
 @njit(cache=True)
-def schedule(times, slots, size, nodes, order, x, time):
+def schedule(times, slots, size, places, order, x, time):
     """Sets the time at which x falls due; `NEVER` takes it out."""
-    place = nodes[x, DUE] - 1
+    place = places[x] - 1
     if time == NEVER:
         if place >= 0:
-            _take_out(times, slots, size, nodes, order, place)
+            _take_out(times, slots, size, places, order, place)
         return
     if place < 0:
         place = size[0]
@@ -32,18 +32,18 @@ def schedule(times, slots, size, nodes, order, x, time):
         return
     times[place] = time
     slots[place] = x
-    _settle(times, slots, size, nodes, order, place)
+    _settle(times, slots, size, places, order, place)
 
 
 @njit(cache=True)
-def _take_out(times, slots, size, nodes, order, place):
-    nodes[slots[place], DUE] = 0
+def _take_out(times, slots, size, places, order, place):
+    places[slots[place]] = 0
     size[0] -= 1
     last = size[0]
     if place != last:
         times[place] = times[last]
         slots[place] = slots[last]
-        _settle(times, slots, size, nodes, order, place)
+        _settle(times, slots, size, places, order, place)
 
 
 @njit(cache=True)
@@ -55,7 +55,7 @@ def _before(times, slots, order, time, x, place):
 
 
 @njit(cache=True)
-def _settle(times, slots, size, nodes, order, place):
+def _settle(times, slots, size, places, order, place):
     """Moves the entry at this place up or down to where it belongs."""
     time, x = times[place], slots[place]
     while place > 0:
@@ -64,7 +64,7 @@ def _settle(times, slots, size, nodes, order, place):
             break
         times[place] = times[up]
         slots[place] = slots[up]
-        nodes[slots[place], DUE] = place + 1
+        places[slots[place]] = place + 1
         place = up
     while _FOUR * place + 1 < size[0]:
         least = _FOUR * place + 1
@@ -75,8 +75,8 @@ def _settle(times, slots, size, nodes, order, place):
             break
         times[place] = times[least]
         slots[place] = slots[least]
-        nodes[slots[place], DUE] = place + 1
+        places[slots[place]] = place + 1
         place = least
     times[place] = time
     slots[place] = x
-    nodes[x, DUE] = place + 1
+    places[x] = place + 1

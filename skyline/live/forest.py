@@ -21,14 +21,14 @@ from skyline.live.objects import ABSENT, DOMINATED, grown
 from skyline.live.roots_kernels import STACK, USED, Trees
 from skyline.view import Ints
 
-_LINKS: Final = 5
+_LINKS: Final = 6
 
 
 class DominanceForest(Engine):
     """O(1 + children) dominance tests for most updates, children being one on average; see the module.
 
     Memory, in bytes per object beyond key and point, with room to grow by half: 32 for the node, 16 for the interval,
-    12 for the heap of due events, 12 of scratch; per member about 2.5 times its point in the index over the roots.
+    16 for the heap of due events, 12 of scratch; per member about 2.5 times its point in the index over the roots.
     """
 
     LINKS = _LINKS
@@ -39,6 +39,7 @@ class DominanceForest(Engine):
         self._groups = np.zeros((1, 3), np.int32)
         self._due_times: Ints = np.zeros(0, np.int64)
         self._due_slots = np.zeros(0, np.int32)
+        self._due_places = np.zeros(0, np.int32)
         self._due_size: Ints = np.zeros(1, np.int64)
         self._scratch = np.zeros((3, 0), np.int32)
         self._stack: Ints = np.zeros(STACK, np.int64)
@@ -91,6 +92,7 @@ class DominanceForest(Engine):
         if capacity > len(self._due_times):
             self._due_times = grown(self._due_times, capacity)
             self._due_slots = grown(self._due_slots, capacity)
+            self._due_places = grown(self._due_places, capacity)
             self._scratch = np.empty((3, capacity), np.int32)
         if len(objects.population) > len(self._groups):
             self._groups = grown(self._groups, len(objects.population))
@@ -103,6 +105,7 @@ class DominanceForest(Engine):
             self._groups,
             self._due_times,
             self._due_slots,
+            self._due_places,
             self._due_size,
             self._counters,
             self._scratch,

@@ -8,7 +8,7 @@ import numpy as np
 
 from skyline.live.engine import dominating
 from skyline.live.keys import Keys
-from skyline.live.objects import ABSENT, DOMINATED, DUE, GROUP, MEMBER, STATUS, WAITING
+from skyline.live.objects import ABSENT, DOMINATED, GROUP, MEMBER, STATUS, WAITING
 from skyline.live.roots_kernels import (
     CHILD,
     COUNT,
@@ -120,7 +120,7 @@ def _check_due(table: Any, keys: Keys) -> None:
     names = keys.take(table.due_slots[:size])
     for place in range(size):
         slot, time = int(table.due_slots[place]), int(table.due_times[place])
-        assert nodes[slot, DUE] == place + 1
+        assert table.due_places[slot] == place + 1
         assert time == table.interval[slot, 0 if nodes[slot, STATUS] == WAITING else 1]
         up = (place - 1) // 4
         assert place == 0 or (int(table.due_times[up]), names[up]) < (time, names[place])
@@ -128,4 +128,4 @@ def _check_due(table: Any, keys: Keys) -> None:
     waits = nodes[:, STATUS] == WAITING
     due = np.where(waits, table.interval[:, 0], table.interval[:, 1])
     assert size == int((known & (due != NEVER)).sum())
-    assert (nodes[known & (due == NEVER), DUE] == 0).all()
+    assert (table.due_places[: len(nodes)][known & (due == NEVER)] == 0).all()

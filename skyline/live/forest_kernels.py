@@ -16,6 +16,7 @@ from skyline.live.objects import ABSENT, DOMINATED, GROUP, MEMBER, STATUS, WAITI
 from skyline.live.roots_kernels import (
     CHILD,
     FAN,
+    LATELY,
     PARENT,
     USED,
     add_root,
@@ -47,6 +48,7 @@ class Table(NamedTuple):
     groups: np.ndarray
     due_times: np.ndarray
     due_slots: np.ndarray
+    due_places: np.ndarray
     due_size: np.ndarray
     counters: np.ndarray
     scratch: np.ndarray
@@ -253,7 +255,7 @@ def apply(table, trees, order, rows, advance_to, first_row):
                         trees, groups, old_group, nodes, points, order, orphans, released, stack, entered
                     )
             if not stays:
-                nodes[x, CHILD], nodes[x, FAN], nodes[x, STATUS] = -1, 0, target
+                nodes[x, CHILD], nodes[x, FAN], nodes[x, LATELY], nodes[x, STATUS] = -1, 0, 0, target
             if is_live and not (stays and status == DOMINATED and shift(nodes, points, x, orphans)):
                 root = find_dominator(trees, groups, group, nodes, points, x, stack)
                 if root >= 0:
@@ -309,7 +311,7 @@ def apply(table, trees, order, rows, advance_to, first_row):
         else:
             gone = _appended(gone, n_gone, x)
             n_gone += 1
-        schedule(due_times, due_slots, due_size, nodes, order, x, due)
+        schedule(due_times, due_slots, due_size, table.due_places, order, x, due)
         counters[LIVE] += np.int64(is_live) - np.int64(was_live)
         if status != ABSENT:
             table.population[old_group] -= 1
@@ -328,7 +330,7 @@ def restore_roots(table, trees, slots, first):
         needed = room_for(trees, table.groups, group, 1)
         if trees.used[USED] + needed > len(trees.info):
             return i, needed
-        table.nodes[slot, CHILD], table.nodes[slot, FAN] = -1, 0
+        table.nodes[slot, CHILD], table.nodes[slot, FAN], table.nodes[slot, LATELY] = -1, 0, 0
         add_root(trees, table.groups, group, table.nodes, table.points, slot)
     return len(slots), 0
 
@@ -338,7 +340,7 @@ def restore_others(table, trees, slots):
     """Attaches slots, no members, to the roots."""
     nodes, points = table.nodes, table.points
     for slot in slots:
-        nodes[slot, CHILD], nodes[slot, FAN] = -1, 0
+        nodes[slot, CHILD], nodes[slot, FAN], nodes[slot, LATELY] = -1, 0, 0
     for slot in slots:
         group = np.int64(nodes[slot, GROUP])
         attach(nodes, points, find_dominator(trees, table.groups, group, nodes, points, slot, table.stack), slot)
@@ -349,4 +351,4 @@ def restore_due(table, order, slots):
     """Schedules what the known slots have coming."""
     for slot in slots:
         due = table.interval[slot, 0] if table.nodes[slot, STATUS] == WAITING else table.interval[slot, 1]
-        schedule(table.due_times, table.due_slots, table.due_size, table.nodes, order, slot, due)
+        schedule(table.due_times, table.due_slots, table.due_size, table.due_places, order, slot, due)

@@ -30,6 +30,8 @@ class IntKeys(Keys):
         array = np.asarray(keys)
         if array.ndim != 1:
             raise InvalidInput(f"keys must be a sequence, got an array of shape {array.shape}")
+        if not array.size:
+            return Rows(_NO_INTS, _NO_BYTES, _NO_INTS)
         if array.dtype.kind not in "iu" or (array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max):
             raise InvalidInput(f"keys must be 64-bit integers like the first ones, got {array.dtype} {array[:3]}")
         return Rows(np.ascontiguousarray(array, np.int64), _NO_BYTES, _NO_INTS)

@@ -21,8 +21,7 @@ ALWAYS: Final = int(np.iinfo(np.int64).min)
 
 STATUS: Final = 0
 GROUP: Final = 1
-DUE: Final = 2
-LINK: Final = 3
+LINK: Final = 2
 """Columns of `Objects.nodes`; `LINK` is the first of the engine's own."""
 
 Nodes = npt.NDArray[np.int32]
@@ -32,8 +31,8 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 class Objects:
     """Points, status, group and interval by slot.
 
-    nodes       (capacity, 3 + links) int32: status, group, place in the heap of due events (the engine's affair),
-                and `links` columns of the engine's own, so that one row, one cache line, tells all about an object
+    nodes       (capacity, 2 + links) int32: status, group, and `links` columns of the engine's own, so that one row,
+                one cache line, tells all about an object
     points      (capacity, d) float64, inward
     interval    (capacity, 2) int64: valid_from, valid_until
     population  (groups,) int64: number of known objects, live or waiting, by group

@@ -27,8 +27,9 @@ from numba import njit
 from skyline.dominance_kernels import dominates
 from skyline.live.lanes_kernels import LANES, lanes_at_least, lanes_at_most, lowest_lane
 
-PARENT, CHILD, NEXT, PREV, FAN = 3, 4, 5, 6, 7
-"""Columns of `nodes`, after those of objects.py: parent, a child, ring of siblings, number of children."""
+PARENT, CHILD, NEXT, PREV, FAN, LATELY = 2, 3, 4, 5, 6, 7
+"""Columns of `nodes`, after those of objects.py: parent, first child, ring of siblings, number of children, and how
+many of them came lately (see links_kernels)."""
 
 COUNT, RING, TOP = 0, 1, 2
 UP, SIZE, LEVEL, HOT = 0, 1, 2, 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,15 @@ class Constants:
         if column is None or len(column) < rows:
             column = self._columns[dtype, value] = np.full(max(rows, 1024), value, dtype)
         return column[:rows]
+
+
+def listed(name: str, given: Any) -> list[Any] | tuple[Any, ...] | npt.NDArray[Any]:
+    """A column of keys or labels as a list, a tuple or an array of one dimension."""
+    if isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.ndim == 1):
+        return given
+    if isinstance(given, np.ndarray | str | bytes) or not isinstance(given, Iterable):
+        raise InvalidInput(f"{name} must be a sequence, one of them per row, got {given!r}")
+    return list(given)
 
 
 def times(name: str, given: Any, rows: int) -> Ints:

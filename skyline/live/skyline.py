@@ -20,7 +20,7 @@ from skyline.live.groups import NO_GROUP, Groups
 from skyline.live.int_keys import IntKeys
 from skyline.live.keys import Keys, Rows
 from skyline.live.objects import ABSENT, ALWAYS, MEMBER
-from skyline.view import NEVER, Bools, Dimensions, Floats, Ints
+from skyline.view import NEVER, Bools, Dimensions, Floats, Ints, numbers
 
 _VERSION: Final = 1
 
@@ -81,7 +81,7 @@ class Skyline:
 
         A batch that cannot be applied is refused as a whole with `InvalidInput`, and nothing has changed.
         """
-        listed = keys if isinstance(keys, list | tuple | np.ndarray) else list(keys)
+        listed = rows.listed("keys", keys)
         table = self._keys if self._keys is not None or not len(listed) else _keys_for(listed)
         if table is None:
             return self._nothing()
@@ -220,11 +220,10 @@ class Skyline:
         self._engine._check(self._keys)
 
     def _inward(self, points: npt.ArrayLike, deleted: Bools | None, n: int) -> Floats:
-        if deleted is not None and deleted.any():
-            points = np.array(points, np.float64) if np.ndim(points) == 2 else np.asarray(points)
-            if points.ndim == 2 and len(points) == n:
-                points[deleted] = 0.0
-        inward = self.dimensions.inward(points)
+        array = numbers(points)
+        if deleted is not None and deleted.any() and array.ndim == 2 and len(array) == n:
+            array = np.where(deleted[:, None], 0.0, array)
+        inward = self.dimensions.inward(array)
         if len(inward) != n:
             raise InvalidInput(f"{len(inward)} points given for {n} keys")
         return inward
@@ -239,7 +238,8 @@ class Skyline:
     def _labels(self, groups: Any, deleted: Bools, n: int) -> list[Hashable] | None:
         if groups is None:
             return None
-        labels: list[Hashable] = groups.tolist() if isinstance(groups, np.ndarray) else list(groups)
+        column = rows.listed("groups", groups)
+        labels: list[Hashable] = column.tolist() if isinstance(column, np.ndarray) else list(column)
         if len(labels) != n:
             raise InvalidInput(f"{len(labels)} groups given for {n} keys")
         for row in np.flatnonzero(deleted).tolist():
