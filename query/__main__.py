@@ -51,6 +51,7 @@ def main(argv: Sequence[str]) -> int:
     listener = _listen(config)
     for view in views:
         ensure_topics(config.kafka, view, replication=config.replication)
+        _log.info("%s: preparing; the first start on a machine compiles for a while", view.name)
         warm_up(view)
     stop = stop_on_signals()
     registry = CollectorRegistry()

@@ -24,7 +24,7 @@ def warm_up(view: View) -> None:
     table.apply(decoder.decode(Records.of(rows)))
     table.load()
     table.apply(decoder.decode(Records.of([(b"a", write_update(worse), 2, 3), (b"b", None, 2, 4)])))
-    state, record, deadline = table.state, table.objects.get("a"), Deadline(60.0)
+    state, record, deadline = table.state, table.objects.get("a"), Deadline(float("inf"))
     assert state is not None
     assert record is not None
     labels = list(table.labels.values()) if view.group_by else None
