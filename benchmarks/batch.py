@@ -51,9 +51,12 @@ class Result:
     seconds: dict[str, Spread | None]
 
     def ratio(self, peer: str) -> float | None:
-        """Our time over the peer's; None if the peer did not finish."""
+        """Our least time over the peer's; None if the peer did not finish.
+
+        What disturbs a run only ever makes it longer, and short runs the most: the least says what the work takes.
+        """
         ours, theirs = self.seconds[OURS], self.seconds[peer]
-        return None if ours is None or theirs is None else ours.median / theirs.median
+        return None if ours is None or theirs is None else ours.min / theirs.min
 
     @property
     def to_best(self) -> float:
@@ -104,7 +107,7 @@ def targets(results: Sequence[Result]) -> list[Target]:
 
 
 def show(console: Console, results: Sequence[Result], limit: float) -> None:
-    table = Table(title="milliseconds, median", title_justify="left")
+    table = Table(title="milliseconds, least of the runs", title_justify="left")
     table.add_column("points")
     for heading in ("members", *RIVALS, "of moocore", "of best peer"):
         table.add_column(heading, justify="right")
@@ -113,7 +116,7 @@ def show(console: Console, results: Sequence[Result], limit: float) -> None:
         table.add_row(
             str(result.case),
             f"{result.members:,}",
-            *(f"{s.median * 1e3:,.1f}" if s else f"> {limit * 1e3:,.0f}" for s in result.seconds.values()),
+            *(f"{s.min * 1e3:,.1f}" if s else f"> {limit * 1e3:,.0f}" for s in result.seconds.values()),
             "" if ratio is None else f"{ratio:.3f}",
             f"{result.to_best:.3f}" if result.to_best else "",
         )
