@@ -101,7 +101,7 @@ def scrape_targets(place: Place, chosen: Iterable[Service], *, by_name: bool) ->
     return [
         {
             "targets": [f"{service.name if by_name else '127.0.0.1'}:{service.port_at(place)}"],
-            "labels": {"service": service.name},
+            "labels": {"service": service.name, "part": service.part},
         }
         for service in chosen
         if service.port is not None

@@ -1,0 +1,1 @@
+"""Prometheus: what it scrapes, records and warns of."""
