@@ -10,10 +10,11 @@ import orjson
 
 from query.encode import Encoder, number
 from query.gate import Deadline
-from query.keyed import KeyedTable, State
 from query.objects import Record, points_of
 from query.problems import bad_parameter, too_large
 from query.question import Question, matches
+from query.table import State, Table
+from query.windowed import WindowTable
 from skyline.search import Members
 from skyline.view import Floats
 
@@ -27,7 +28,7 @@ PLAIN_AT_ONCE: Final = 2_000
 class Search:
     """The members that a question asks for, as JSON, chunk by chunk."""
 
-    def __init__(self, table: KeyedTable, state: State, question: Question, encoder: Encoder) -> None:
+    def __init__(self, table: Table, state: State, question: Question, encoder: Encoder) -> None:
         self._table, self._state, self._question, self._encoder = table, state, question, encoder
         self._labels = self._wanted_labels()
         self._left = question.limit
@@ -96,7 +97,7 @@ class Search:
         return [self._encoder.member(record, text) for record, text in zip(records, more, strict=True)]
 
 
-def score(table: KeyedTable, records: list[Record], weights: list[float]) -> Floats:
+def score(table: Table, records: list[Record], weights: list[float]) -> Floats:
     """Weighted sums, smaller being better: maximised values count negative."""
     dimensions = table.view.dimensions
     points = points_of(records, len(dimensions)) * dimensions.signs
@@ -106,7 +107,7 @@ def score(table: KeyedTable, records: list[Record], weights: list[float]) -> Flo
 
 
 def search_answer(
-    table: KeyedTable, state: State, question: Question, encoder: Encoder, deadline: Deadline, most: int
+    table: Table, state: State, question: Question, encoder: Encoder, deadline: Deadline, most: int
 ) -> bytes:
     """The whole answer as JSON."""
     search = Search(table, state, question, encoder)
@@ -118,7 +119,26 @@ def search_answer(
     return encoder.answer(state.stamp, found, count=len(found), complete=not search.cut)
 
 
-def approximate_answer(table: KeyedTable, state: State, question: Question, encoder: Encoder, most: int) -> bytes:
+def window_answer(table: WindowTable, question: Question, encoder: Encoder, most: int) -> bytes:
+    """The skyline of the newest elements, or of a stretch: in order of arrival, or by rank."""
+    if question.between is not None:
+        state, records = table.between(*question.between)
+    else:
+        assert question.last is not None
+        state, records = table.last(question.last)
+    more = [b""] * len(records)
+    if question.weights is not None:
+        scores = score(table, records, question.weights)
+        order = np.argsort(scores, kind="stable").tolist()
+        records, more = [records[row] for row in order], [b',"score":' + number(scores[row]) for row in order]
+    shown = len(records) if question.limit is None else min(len(records), question.limit)
+    if shown > most:
+        raise too_large(most)
+    members = [encoder.member(record, text) for record, text in zip(records[:shown], more, strict=False)]
+    return encoder.answer(state.stamp, members, count=shown, complete=shown == len(records))
+
+
+def approximate_answer(table: Table, state: State, question: Question, encoder: Encoder, most: int) -> bytes:
     """The skyline as far as so many pages tell; hypothetical members have no key."""
     if table.view.group_by:
         raise bad_parameter("approximate", "this view has groups", "views without group_by", "group=city:Paris")
@@ -142,7 +162,7 @@ def approximate_answer(table: KeyedTable, state: State, question: Question, enco
 class PlainAnswers:
     """The members of the view as it is, encoded once for every change of them."""
 
-    def __init__(self, table: KeyedTable, encoder: Encoder) -> None:
+    def __init__(self, table: Table, encoder: Encoder) -> None:
         self._table, self._encoder = table, encoder
         self._fragments: dict[str, tuple[Record, bytes]] = {}
         self._version = -1

@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from query import page
-from query.problems import Problem, answer_http_error, answer_invalid, answer_problem
+from query.problems import Problem, answer_failure, answer_http_error, answer_invalid, answer_problem
 from query.routes import changes, objects, operations, skyline, views
 from query.routes.common import Service
 from skyline.runtime.metrics import Metrics
@@ -37,6 +37,7 @@ def create_app(service: Service) -> FastAPI:
             Problem: answer_problem,
             HTTPException: answer_http_error,
             RequestValidationError: answer_invalid,
+            Exception: answer_failure,
         },
     )
     app.state.service = service

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,9 @@ from skyline.wire.updates import ALWAYS
 class Encoder:
     """Writes the members of one view: {"key", "point", "group", "carry"} and what is added. About 1 µs each."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: View, numbering: Callable[[int], int] | None = None) -> None:
+        """`numbering` tells the last change up to an offset, for views whose changes are not counted here."""
+        self._numbering = numbering
         names = [orjson.dumps(name).replace(b"%", b"%%") for name in view.dimensions.names]
         self._names = view.dimensions.names
         self._point = b"{" + b",".join(name + b":%b" for name in names) + b"}"
@@ -40,6 +42,8 @@ class Encoder:
 
     def head(self, stamp: Stamp, /, **fields: Any) -> bytes:
         """An answer without its members."""
+        if self._numbering is not None:
+            stamp = stamp._replace(seq=self._numbering(stamp.offset))
         return self._begin + b"," + orjson.dumps({**stamp.fields(), **fields})[1:]
 
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from query.encode import Encoder, interval_of, spliced
 from query.gate import Deadline
-from query.keyed import KeyedTable, State
 from query.objects import Record, point_of
+from query.table import State, Table
 from skyline import skyline_of
 from skyline.view import Floats, Ints
 from skyline.wire.fields import jsonable
@@ -24,7 +24,7 @@ _SAMPLE: Final = 2_000
 """Rows that usually hold a chain longer than LAYERS, if there are so many above an object at all."""
 
 
-def explain(table: KeyedTable, state: State, record: Record, encoder: Encoder, deadline: Deadline) -> dict[str, Any]:
+def explain(table: Table, state: State, record: Record, encoder: Encoder, deadline: Deadline) -> dict[str, Any]:
     """All that is known about an object at `state`, but for its history. Some milliseconds at a million objects."""
     waits = record[4] > state.stamp.clock
     answer: dict[str, Any] = {
@@ -45,7 +45,7 @@ def explain(table: KeyedTable, state: State, record: Record, encoder: Encoder, d
     return answer
 
 
-def _box_above(table: KeyedTable, record: Record) -> dict[str, Any]:
+def _box_above(table: Table, record: Record) -> dict[str, Any]:
     """The box of all that is at least as good in every dimension. Its skyline: the members among them."""
     point = point_of(record).tolist()
     smaller = [way == "min" for way in table.view.dimensions.directions]
@@ -80,7 +80,7 @@ def _gap(worse: Floats, better: Floats) -> Floats:
 
 
 def _layer(
-    table: KeyedTable, state: State, record: Record, box: dict[str, Any], label: int | None, deadline: Deadline
+    table: Table, state: State, record: Record, box: dict[str, Any], label: int | None, deadline: Deadline
 ) -> tuple[int | None, int | None]:
     """(layer, None), or (None, LAYERS) for an object that is deeper.
 
@@ -111,7 +111,7 @@ def _peels(rows: Floats, point: Floats, deadline: Deadline) -> int:
     return peels
 
 
-def _to_enter(table: KeyedTable, record: Record, dominators: list[Record]) -> list[dict[str, Any]]:
+def _to_enter(table: Table, record: Record, dominators: list[Record]) -> list[dict[str, Any]]:
     """The smallest change in each single dimension that makes the object a member, all else being as it is.
 
     It must get past every dominator: strictly, but for one that is equal in all other dimensions, which it may

@@ -13,9 +13,10 @@ from query.encode import Encoder
 from query.feed import Feed
 from query.follower import Follower
 from query.history import History
-from query.keyed import KeyedTable, State
 from query.problems import Problem
 from query.question import Reader
+from query.table import State
+from query.tables import table_for
 from skyline.runtime.metrics import Metrics
 from skyline.view import View
 from skyline.wire.decode import UpdateDecoder
@@ -32,10 +33,10 @@ class FollowedView:
     def __init__(self, view: View, config: QueryConfig, metrics: Metrics, stop: threading.Event) -> None:
         self.view = view
         self._metrics, self._stop = metrics, stop
-        self.table = KeyedTable(view, keep=config.time_limit + _KEEP_MORE_SECONDS)
+        self.table = table_for(view, keep=config.time_limit + _KEEP_MORE_SECONDS)
         self.history = History(config.history)
         self.feed = Feed(self.history, config.stream_buffer)
-        self.encoder = Encoder(view)
+        self.encoder = Encoder(view, self.history.seq_before if view.coalesce else None)
         self.reader = Reader(view)
         self.plain = PlainAnswers(self.table, self.encoder)
         self._decoder = UpdateDecoder(view)
@@ -77,6 +78,18 @@ class FollowedView:
                 )  # fmt: skip
             await asyncio.sleep(_WAIT_STEP_SECONDS)
         return state
+
+    async def published(self, state: State, at: int, seconds: float) -> None:
+        """Waits until all changes up to event time `at` have been published and read."""
+        end = time.monotonic() + seconds
+        while self.history.last < state.stamp.seq and at >= (self.history.newest or at) and not self.view.coalesce:
+            if time.monotonic() >= end:
+                raise Problem(
+                    503, "behind", "The changes are behind the updates",
+                    f"as_of: change {state.stamp.seq} has not been published after {seconds:g} s, the last one is "
+                    f"{self.history.last}: does the maintainer run?", headers={"Retry-After": "5"},
+                )  # fmt: skip
+            await asyncio.sleep(_WAIT_STEP_SECONDS)
 
     def trouble(self) -> str | None:
         """What is wrong, if anything: for /healthz."""

@@ -18,7 +18,7 @@ from skyline.live.changes import OPS, REASONS
 from skyline.wire.records import Records
 
 CHUNK: Final = 8192
-_COLUMNS: Final = {"at": np.int64, "kind": np.int8, "size": np.int32, "before": np.int64}
+_COLUMNS: Final = {"at": np.int64, "kind": np.int8, "size": np.int32, "before": np.int64, "offset": np.int64}
 
 
 class Interval(NamedTuple):
@@ -67,6 +67,7 @@ class History:
                 at=[change["at"] for change in changes],
                 kind=[OPS.index(change["op"]) * len(REASONS) + REASONS.index(change["reason"]) for change in changes],
                 size=[change["size"] for change in changes],
+                offset=[change["offset"] for change in changes],
                 before=[self._append(value, change) for value, change in zip(values, changes, strict=True)],
             )
             self._trim()
@@ -88,6 +89,11 @@ class History:
         """Number of the last change up to this event time."""
         with self._lock:
             return self.first - 1 + int(np.searchsorted(self._columns["at"], at, side="right"))
+
+    def seq_before(self, offset: int) -> int:
+        """Number of the last change that an update up to this offset made."""
+        with self._lock:
+            return self.first - 1 + int(np.searchsorted(self._columns["offset"], offset, side="right"))
 
     def members_after(self, seq: int) -> list[bytes]:
         """The changes that made the members what they were after change `seq`. O(members + changes since a base)."""
@@ -137,6 +143,12 @@ class History:
         """Event time of the oldest change held."""
         with self._lock:
             return int(self._columns["at"][0]) if len(self._columns) else None
+
+    @property
+    def newest(self) -> int | None:
+        """Event time of the newest change."""
+        with self._lock:
+            return int(self._columns["at"][-1]) if len(self._columns) else None
 
     def _append(self, value: bytes, change: dict[str, Any]) -> int:
         """Stores one change; gives the number of the same object's change before, 0 if none is known."""

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import orjson
 
-from query.keyed import State
 from query.problems import Problem, bad_parameter, too_large
 from query.question import Question, matches
 from query.stamp import NO_CLOCK, Stamp
+from query.table import State
 
 if TYPE_CHECKING:
     from query.followed import FollowedView

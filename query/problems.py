@@ -78,6 +78,12 @@ async def answer_http_error(request: Request, error: Exception) -> Response:
     return problem.response(request.url.path)
 
 
+async def answer_failure(request: Request, _error: Exception) -> Response:
+    """A mistake of ours; the log has it."""
+    problem = Problem(500, "failure", "The service made a mistake", "see the service's log; please report it")
+    return problem.response(request.url.path)
+
+
 async def answer_invalid(request: Request, error: Exception) -> Response:
     """Parameters that are not even of the right type."""
     assert isinstance(error, RequestValidationError)

@@ -202,8 +202,8 @@ def check_combination(question: Question) -> None:
 _ALONE: Final[dict[str, tuple[str, ...]]] = {
     "approximate": (),
     "as_of": ("group", "rank"),
-    "last": ("group", "rank"),
-    "between": ("group", "rank"),
+    "last": ("rank",),
+    "between": ("rank",),
 }
 _EXAMPLES: Final = {
     "approximate": "approximate=20", "as_of": "as_of=2026-11-18T06:41:00Z&limit=10", "last": "last=1000",

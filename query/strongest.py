@@ -6,13 +6,13 @@ import numpy as np
 
 from query.encode import Encoder
 from query.gate import Deadline
-from query.keyed import KeyedTable, State
+from query.table import State, Table
 
 _AT_ONCE = 64
 """Candidates that are counted between two looks at the deadline."""
 
 
-def strongest(table: KeyedTable, state: State, limit: int, encoder: Encoder, deadline: Deadline) -> bytes:
+def strongest(table: Table, state: State, limit: int, encoder: Encoder, deadline: Deadline) -> bytes:
     """The `limit` objects that dominate the most others of their group, best first, then oldest first.
 
     Whatever dominates p dominates what p does, and p: so the answer lies among those that fewer than `limit` dominate.

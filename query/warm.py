@@ -7,8 +7,9 @@ import numpy as np
 from query.encode import Encoder
 from query.explain import explain
 from query.gate import Deadline
-from query.keyed import KeyedTable
 from query.strongest import strongest
+from query.tables import table_for
+from query.windowed import WindowTable
 from skyline.view import View
 from skyline.wire.decode import UpdateDecoder
 from skyline.wire.records import Records
@@ -17,16 +18,20 @@ from skyline.wire.updates import write_update
 
 def warm_up(view: View) -> None:
     """Takes a table of the view's shape through every kind of work. Seconds without a cache, else some 0.1 s."""
-    table, decoder, encoder = KeyedTable(view, keep=0.0), UpdateDecoder(view), Encoder(view)
+    table, decoder, encoder = table_for(view, keep=0.0), UpdateDecoder(view), Encoder(view)
     fields = dict.fromkeys((*view.dimensions.names, *view.group_by), 0)
     worse = {**fields, **dict.fromkeys(view.dimensions.names, 1)}
+    rows: list[tuple[bytes | None, bytes | None, int, int]]
     rows = [(b"$tick", None, 0, 0), (b"a", write_update(fields), 1, 1), (b"b", write_update(worse), 1, 2)]
     table.apply(decoder.decode(Records.of(rows)))
     table.load()
     table.apply(decoder.decode(Records.of([(b"a", write_update(worse), 2, 3), (b"b", None, 2, 4)])))
-    state, record, deadline = table.state, table.objects.get("a"), Deadline(float("inf"))
+    state, deadline = table.state, Deadline(float("inf"))
     assert state is not None
-    assert record is not None
+    record = table.objects.all()[0][1]
+    if isinstance(table, WindowTable):
+        table.last(1)
+        table.between(1, 1)
     labels = list(table.labels.values()) if view.group_by else None
     list(state.index.search(limit=1, labels=labels))
     strongest(table, state, 1, encoder, deadline)

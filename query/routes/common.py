@@ -13,8 +13,8 @@ from starlette.responses import Response
 from query.config import QueryConfig
 from query.followed import FollowedView
 from query.gate import Gate
-from query.keyed import State
 from query.problems import bad_parameter, not_found
+from query.table import State
 from skyline.runtime.metrics import Metrics
 
 JSON: Final = "application/json"

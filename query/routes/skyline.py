@@ -10,14 +10,15 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response, StreamingResponse
 
 from query import openapi
-from query.answers import PLAIN_AT_ONCE, Search, approximate_answer, search_answer
+from query.answers import PLAIN_AT_ONCE, Search, approximate_answer, search_answer, window_answer
 from query.followed import FollowedView
 from query.gate import Deadline
-from query.keyed import State
 from query.past import past_answer
 from query.problems import Problem, too_large
 from query.question import MAX_K, MAX_NODES, Question, check_combination
 from query.routes.common import JSON, NDJSON, Here, MinOffset, Service, ViewName, only
+from query.table import State
+from query.windowed import WindowTable
 
 router = APIRouter(tags=["skyline"])
 
@@ -73,7 +74,11 @@ async def _whole(here: Service, view: FollowedView, state: State, question: Ques
             return await here.gate.run(deadline, lambda: _plain(view, question, most))
         return _plain(view, question, most)
     if question.as_of is not None:
+        await view.published(state, question.as_of, here.config.wait_seconds)
         return await here.gate.run(deadline, lambda: past_answer(view, state, question, most))
+    if isinstance(view.table, WindowTable) and (question.last or question.between):
+        window = view.table
+        return await here.gate.run(deadline, lambda: window_answer(window, question, view.encoder, most))
     if question.approximate is not None:
         return await here.gate.run(
             deadline, lambda: approximate_answer(view.table, state, question, view.encoder, most)
@@ -93,7 +98,7 @@ def _plain(view: FollowedView, question: Question, most: int) -> bytes:
 
 async def _stream(here: Service, view: FollowedView, state: State, question: Question) -> Response:
     """One line that says which state this is, one line per member as it is found, one line that says it is all."""
-    if question.approximate is not None or question.as_of is not None:
+    if (not question.plain and not question.searches) or question.approximate is not None:
         whole = orjson.loads(await _whole(here, view, state, question))
         lines = [orjson.dumps(member) for member in whole.pop("members")]
         head = {key: value for key, value in whole.items() if key not in ("count", "complete")}
