@@ -52,8 +52,8 @@ def test_operations(stack: Stack, client: Client) -> None:
 
 
 def test_results_time_and_requests_are_bounded(kafka: KafkaSettings, stack: Stack, tmp_path: Path) -> None:
-    """With one thread, no queue and hardly any time, requests are turned away with a reason, and the plain ones go on."""
-    view = stack.view("grouped0")
+    """With one thread, no queue and hardly any time, requests are turned away with a reason; plain ones go on."""
+    view = stack.view("limited")
     last = stack.publish(view, updates(seed=41, count=500))
     query = Query(
         kafka, stack.path, tmp_path, "--only", view.name, "--workers", "1", "--queue", "0", "--max-results", "3",
