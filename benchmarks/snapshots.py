@@ -175,8 +175,8 @@ def repeated(case: Case, seeds: range) -> dict[str, Any]:
 def sweeps(quick: bool) -> dict[str, list[Case]]:
     """The paper's default, its ranges and its Fig. 4; quick: the default and the ends of ranges, fewer snapshots."""
     if quick:
-        short = replace(DEFAULT, snapshots=1000, naive_every=20)
-        ends = [replace(short, dimensions=2), replace(short, dimensions=8, snapshots=200, naive_every=50)]
+        short = replace(DEFAULT, snapshots=500, naive_every=20)
+        ends = [replace(short, dimensions=2), replace(short, dimensions=8, snapshots=100, naive_every=50)]
         shares = [replace(short, probability=share) for share in (0.005, 0.2)]
         return {"default": [short], "m": ends, "p": shares}
     shorter = replace(DEFAULT, snapshots=2000)

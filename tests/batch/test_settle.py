@@ -73,10 +73,19 @@ def test_nested_loops_settle_all_that_is_small(points, k):
 @pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16])
 @pytest.mark.parametrize("kind", KINDS)
 def test_thousands_of_points_of_every_kind(kind, d):
-    """Several rounds of blocks, strong points, ties across the cut between two rounds."""
+    """Several rounds of blocks, and ties across the cut between two rounds."""
     points = KINDS[kind](np.random.default_rng(d), 2500, d)
     counts = reference.dominators(points)
     for k in (1, 2, 3, 40):
+        assert skyband_of(points, k).tolist() == np.flatnonzero(counts < k).tolist()
+
+
+@pytest.mark.parametrize("d", [2, 4, 8, 16])
+@pytest.mark.parametrize("kind", KINDS)
+def test_strong_points_of_every_kind(kind, d):
+    points = KINDS[kind](np.random.default_rng(d), 6500, d)
+    counts = reference.dominators(points)
+    for k in (1, 2, 20):
         assert skyband_of(points, k).tolist() == np.flatnonzero(counts < k).tolist()
 
 
@@ -91,7 +100,7 @@ def test_the_sieve_leaves_the_skyband(k):
 @pytest.mark.parametrize("k", [2, 3])
 def test_a_strong_point_that_was_sampled_counts_once(seed, k):
     """Rows that survive the trial contend again; one that was in the sample too once counted as two dominators."""
-    points = np.random.default_rng(seed).random((6000, 5))
+    points = np.random.default_rng(seed).random((8000, 5))
     assert skyband_of(points, k).tolist() == expected(points, k)
 
 
