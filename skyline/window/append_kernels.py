@@ -33,60 +33,65 @@ from skyline.window.pack_kernels import pack_overflow
 from skyline.window.search_kernels import find_dominated, put, take, youngest_dominator
 from skyline.window.stab_kernels import plant, uproot
 
+FEW = 32
+"""Rows that are put in order by insertion: numba's sort first makes a list on the heap."""
+
 
 @njit(cache=True)
-def _drop(members, index, row):
+def _drop(rows, floors, meta, points, trees, row):
     """Takes a live row out of R_N; what standing queries need to know of it stays."""
-    rows, floors, meta = members
-    take(meta, index, rows[row, SLOT])
+    take(meta, points, trees, rows[row, SLOT])
     uproot(floors, rows.shape[0], row)
     rows[row, SLOT] = GONE
     meta[LIVE] -= 1
 
 
 @njit(cache=True)
-def retire(members, index, cut):
-    """Takes the rows with stamps up to `cut` out of R_N. O(log R) for each."""
-    rows, _, meta = members
+def _retire(rows, floors, meta, points, trees, cut):
     while meta[HEAD] < meta[ROWS] and rows[meta[HEAD], STAMP] <= cut:
         if rows[meta[HEAD], SLOT] != GONE:
-            _drop(members, index, meta[HEAD])
+            _drop(rows, floors, meta, points, trees, meta[HEAD])
         meta[HEAD] += 1
 
 
 @njit(cache=True)
-def _end(members, index, count, row, position):
-    """Takes the `count` rows in index.found out of R_N: the new row ended them."""
-    rows = members.rows
-    ended = index.order[:count]
-    for i in range(count):
-        ended[i] = index.row_of[index.found[i]]
-    if count > 1:
-        ended.sort()
-    for other in ended:
-        _drop(members, index, other)
-        rows[other, ENDER] = position
-        rows[other, NEXT_ENDED] = rows[row, ENDED]
-        rows[row, ENDED] = other
+def retire(members, index, cut):
+    """Takes the rows with stamps up to `cut` out of R_N. O(log R) for each."""
+    _retire(members.rows, members.floors, members.meta, index.points, index.trees, cut)
 
 
 @njit(cache=True)
-def append(members, index, points, at, start, width, by_size, unit):
-    """Appends points[start:] until all are in or the rows are used up; returns how far it came.
+def _order(rows, count):
+    """Puts the first `count` rows in order of age, by insertion while they are few."""
+    if count > FEW:
+        rows[:count].sort()
+        return
+    for i in range(1, count):
+        row, j = rows[i], i
+        while j > 0 and rows[j - 1] > row:
+            rows[j] = rows[j - 1]
+            j -= 1
+        rows[j] = row
+
+
+@njit(cache=True)
+def append(members, index, new, at, start, width, by_size, unit):
+    """Appends new[start:] until all are in or the rows are used up; returns how far it came.
 
     at (n,) are event times; width is N, or the span. Per element: the two searches, and O(log R) for the stab tree.
     An element whose dominator bears its own stamp leaves every window together with it, and never is an answer: it
     takes a row, but has no place in R_N, and ends itself.
     """
     rows, floors, meta = members
-    for i in range(start, points.shape[0]):
-        row, position, point = meta[ROWS], meta[COUNT], points[i]
+    points, row_of, low, high, young, trees, _, ended, found, stack = index
+    for i in range(start, new.shape[0]):
+        row, position, point = meta[ROWS], meta[COUNT], new[i]
         if row == rows.shape[0]:
             return i
         stamp = position if by_size else at[i]
-        retire(members, index, stamp - width)
-        count = find_dominated(meta, index, point, unit)
-        parent = youngest_dominator(meta, index, point, unit)
+        _retire(rows, floors, meta, points, trees, stamp - width)
+        count = find_dominated(meta, trees, stack, points, high, found, point, unit)
+        parent = youngest_dominator(meta, trees, stack, points, row_of, low, young, point, unit)
         origin = rows[parent, STAMP] if parent >= 0 else NONE
         rows[row, POSITION] = position
         rows[row, STAMP] = stamp
@@ -97,8 +102,15 @@ def append(members, index, points, at, start, width, by_size, unit):
         rows[row, CHILD] = -1
         rows[row, NEXT] = -1
         rows[row, ENDED] = -1
-        if count > 0:
-            _end(members, index, count, row, position)
+        for j in range(count):
+            ended[j] = row_of[found[j]]
+        _order(ended, count)
+        for j in range(count):
+            other = ended[j]
+            _drop(rows, floors, meta, points, trees, other)
+            rows[other, ENDER] = position
+            rows[other, NEXT_ENDED] = rows[row, ENDED]
+            rows[row, ENDED] = other
         meta[ROWS] = row + 1
         meta[COUNT] = position + 1
         meta[CLOCK] = at[i]
@@ -106,7 +118,7 @@ def append(members, index, points, at, start, width, by_size, unit):
             rows[row, SLOT] = GONE
             rows[row, ENDER] = position
             continue
-        rows[row, SLOT] = put(meta, index, row, point)
+        rows[row, SLOT] = put(meta, points, row_of, row, point)
         if parent >= 0:
             rows[row, NEXT] = rows[parent, CHILD]
             rows[parent, CHILD] = row
@@ -114,4 +126,4 @@ def append(members, index, points, at, start, width, by_size, unit):
         meta[LIVE] += 1
         if meta[TAIL] - meta[OPEN] >= OVERFLOW:
             pack_overflow(members, index)
-    return points.shape[0]
+    return new.shape[0]

@@ -4,7 +4,8 @@
 Both go over the overflow group by group and over the trees box by box, sixteen at a time. `unit` is a tuple of d
 zeros: its length is known when the kernel is compiled, so that loops over dimensions unroll and loops over lanes
 become vector instructions. The lanes' loops end at a shape, not at a constant: a constant would be unrolled before
-it could be vectorised.
+it could be vectorised. Kernels that run once per element take single arrays: a tuple of all of them costs more to hand
+over than a small search.
 """
 
 from __future__ import annotations
@@ -70,23 +71,22 @@ def _below(corners, group, lane, point, unit):
 
 
 @njit(cache=True)
-def _collect(index, group, point, unit, count):
+def _collect(points, found, group, point, unit, count):
     """Adds the slots of a group of points that the point dominates to `found`."""
-    if _any_at_least(index.points, group, point, unit):
+    if _any_at_least(points, group, point, unit):
         for lane in range(WIDTH):
-            if _above(index.points, group, lane, point, unit):
-                index.found[count] = group * WIDTH + lane
+            if _above(points, group, lane, point, unit):
+                found[count] = group * WIDTH + lane
                 count += 1
     return count
 
 
 @njit(cache=True)
-def find_dominated(meta, index, point, unit):
-    """Slots of all elements that the point dominates, in index.found; returns how many."""
-    trees, stack, high = index.trees, index.stack, index.high
+def find_dominated(meta, trees, stack, points, high, found, point, unit):
+    """Slots of all elements that the point dominates, in `found`; returns how many."""
     count = np.int64(0)  # typed, or numba would compile `_collect` once more for the constant 0
     for group in range(meta[OPEN] // WIDTH, (meta[TAIL] + WIDTH - 1) // WIDTH):
-        count = _collect(index, group, point, unit, count)
+        count = _collect(points, found, group, point, unit, count)
     for tree in range(meta[TREES]):
         stack[0, 0], stack[0, 1] = trees[tree, TREE_LEVELS], 0
         top = 1
@@ -95,7 +95,7 @@ def find_dominated(meta, index, point, unit):
             level, place = stack[top, 0], stack[top, 1]
             group = trees[tree, BASE + level] + place
             if level == 0:
-                count = _collect(index, group, point, unit, count)
+                count = _collect(points, found, group, point, unit, count)
             elif _any_at_least(high, group, point, unit):
                 for lane in range(WIDTH):
                     if _above(high, group, lane, point, unit):
@@ -105,9 +105,8 @@ def find_dominated(meta, index, point, unit):
 
 
 @njit(cache=True)
-def _youngest_in_tree(index, tree, point, unit):
+def _youngest_in_tree(trees, stack, points, row_of, low, young, tree, point, unit):
     """The youngest row of a tree that dominates the point, or -1. Young branches first; older ones are cut off."""
-    trees, stack, low, young = index.trees, index.stack, index.low, index.young
     best = -1
     stack[0, 0], stack[0, 1], stack[0, 2] = trees[tree, TREE_LEVELS], 0, DEAD
     top = 1
@@ -118,10 +117,10 @@ def _youngest_in_tree(index, tree, point, unit):
         level, place = stack[top, 0], stack[top, 1]
         group = trees[tree, BASE + level] + place
         if level == 0:
-            if _any_at_most(index.points, group, point, unit):
+            if _any_at_most(points, group, point, unit):
                 for lane in range(WIDTH):
-                    row = index.row_of[group * WIDTH + lane]
-                    if row > best and _below(index.points, group, lane, point, unit):
+                    row = row_of[group * WIDTH + lane]
+                    if row > best and _below(points, group, lane, point, unit):
                         best = row
         elif _any_at_most(low, group, point, unit):
             bottom = top
@@ -138,41 +137,40 @@ def _youngest_in_tree(index, tree, point, unit):
 
 
 @njit(cache=True)
-def youngest_dominator(meta, index, point, unit):
+def youngest_dominator(meta, trees, stack, points, row_of, low, young, point, unit):
     """The youngest row that dominates the point, or -1: the overflow from its end, then the trees, youngest first."""
     for group in range((meta[TAIL] + WIDTH - 1) // WIDTH - 1, meta[OPEN] // WIDTH - 1, -1):
-        if _any_at_most(index.points, group, point, unit):
+        if _any_at_most(points, group, point, unit):
             for lane in range(WIDTH - 1, -1, -1):
-                if _below(index.points, group, lane, point, unit):
-                    return index.row_of[group * WIDTH + lane]
+                if _below(points, group, lane, point, unit):
+                    return row_of[group * WIDTH + lane]
     for tree in range(meta[TREES] - 1, -1, -1):
-        row = _youngest_in_tree(index, tree, point, unit)
+        row = _youngest_in_tree(trees, stack, points, row_of, low, young, tree, point, unit)
         if row >= 0:
             return row
     return -1
 
 
 @njit(cache=True)
-def put(meta, index, row, point):
+def put(meta, points, row_of, row, point):
     """Adds a row at the end of the overflow; returns its slot."""
     slot = meta[TAIL]
     group, lane = slot // WIDTH, slot % WIDTH
     if lane == 0:
         for i in range(WIDTH):
-            index.points[group, 0, i] = np.nan
+            points[group, 0, i] = np.nan
     for k in range(point.size):
-        index.points[group, k, lane] = point[k]
-    index.row_of[slot] = row
+        points[group, k, lane] = point[k]
+    row_of[slot] = row
     meta[TAIL] = slot + 1
     return slot
 
 
 @njit(cache=True)
-def take(meta, index, slot):
+def take(meta, points, trees, slot):
     """Removes what a slot holds. Boxes stay as they are until their tree is packed again. O(trees)."""
-    index.points[slot // WIDTH, 0, slot % WIDTH] = np.nan
+    points[slot // WIDTH, 0, slot % WIDTH] = np.nan
     if slot < meta[OPEN]:
-        trees = index.trees
         tree = 0
         while slot >= (trees[tree, BASE] + trees[tree, TREE_GROUPS]) * WIDTH:
             tree += 1

@@ -66,7 +66,7 @@ def fill(members, index, points, columns):
         rows[row, ORIGIN] = columns[2, row]
         rows[row, ENDER] = OPEN_END
         rows[row, ENDED] = -1
-        rows[row, SLOT] = put(meta, index, row, points[row])
+        rows[row, SLOT] = put(meta, index.points, index.row_of, row, points[row])
         rows[row, PARENT] = parent
         rows[row, CHILD] = -1
         rows[row, NEXT] = -1
