@@ -23,6 +23,8 @@ from skyline.live.objects import ABSENT, ALWAYS, MEMBER
 from skyline.view import NEVER, Bools, Dimensions, Floats, Ints, numbers
 
 _VERSION: Final = 1
+_FEW_OF: Final = 16
+"""Where more than one in so many slots may be unused, marking them all is faster than sorting the candidates."""
 
 
 class Skyline:
@@ -275,9 +277,14 @@ class Skyline:
         """Slots without an object, among those that lost theirs and those that may never have got one."""
         if not len(gone) and not len(new):
             return gone
-        candidates = np.unique(np.concatenate((gone, new)))
-        unused: Ints = candidates[self._engine.objects.status[candidates] == ABSENT]
-        return unused
+        candidates = np.concatenate((gone, new))
+        status = self._engine.objects.status
+        if len(candidates) * _FEW_OF < len(status):
+            unused: Ints = np.unique(candidates[status[candidates] == ABSENT])
+            return unused
+        marked = np.zeros(len(status), np.bool_)
+        marked[candidates] = True
+        return np.flatnonzero(marked & (status == ABSENT))
 
     def _nothing(self) -> Changes:
         none = np.zeros(0, np.int64)
