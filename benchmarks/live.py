@@ -83,6 +83,7 @@ def row_times(
 ) -> tuple[Floats, Floats]:
     """Least response and overall time, in seconds, of each of these rows; asserts that the changes are as expected."""
     name, options = ENGINES[engine]
+    warm_up(engine, log.dimensions)
     response, overall = np.full((2, last - first), np.inf)
     for _ in range(runs):
         live = Skyline.load(state)
@@ -101,6 +102,17 @@ def row_times(
             found += [change._replace(row=row) for change in changes]
         assert found == [c for c in expected if first <= c.row < last], f"{engine} and forest disagree on {log.name}"
     return response, overall
+
+
+def warm_up(engine: str, dimensions: int) -> None:
+    """Lets the engine load all its kernels: objects come, move, and go."""
+    name, options = ENGINES[engine]
+    live = skyline(dimensions, name, **options)
+    points = np.random.default_rng(0).random((120, dimensions))
+    live.apply(np.arange(60), points[:60])
+    live = Skyline.load(live.dump())
+    live.apply(np.arange(60), points[60:])
+    live.apply(np.arange(60), points[:60], deleted=np.ones(60, np.bool_))
 
 
 def compare(log: Log, rivals: dict[str, int], first: int, times: int, memory: bool) -> list[dict[str, Any]]:
@@ -142,9 +154,8 @@ def bytes_per_object(engine: str, objects: int, dimensions: int) -> float:
 def _growth(engine: str, objects: int, dimensions: int) -> float:
     name, options = ENGINES[engine]
     points = np.random.default_rng(1).normal(500, 150, (objects, dimensions))
-    warm = skyline(dimensions)
-    warm.apply(np.arange(100), points[:100])
-    Skyline.load(warm.dump(), engine=name, **options).apply([1], points[:1])
+    warm_up("forest", dimensions)
+    warm_up(engine, dimensions)
     before = _resident()
     live = skyline(dimensions, name, **options)
     if name == "forest":
