@@ -13,7 +13,6 @@ from typing import Final
 
 from ingest.batch import Batch
 from ingest.check import wall_clock
-from ingest.delivery import Delivery
 from ingest.outbox import Outbox
 from ingest.publisher import Publisher
 from ingest.startup import new_metrics, only_view, parser_for, prepare_topics, serve_metrics
@@ -22,7 +21,6 @@ from ingest.workloads.plan import Plan, Row, Workload
 from ingest.workloads.points import DISTRIBUTIONS
 from skyline.errors import InvalidInput
 from skyline.runtime.config import ServiceConfig, configure, load_views, setting
-from skyline.runtime.metrics import Metrics
 from skyline.runtime.process import set_up_logging, stop_on_signals
 from skyline.view import View
 from skyline.wire.rejects import Rejected
@@ -84,9 +82,15 @@ def main(argv: Sequence[str]) -> int:
     prepare_topics(config.kafka, [view], config.replication, stop)
     metrics = new_metrics()
     with ExitStack() as stack:
-        serve_metrics(stack, config.metrics_host, config.metrics_port, metrics, alive=lambda: None)
-        sent = _publish(config, view, rows, metrics, stop)
-    _log.info("%s: %d updates sent", view.name, sent)
+        publisher = Publisher(config.kafka, _TIMEOUT, stop)
+        stack.callback(publisher.drop)
+        serve_metrics(stack, config.metrics_host, config.metrics_port, metrics, publisher.trouble)
+        count = metrics.sent.labels(view.name, SOURCE).inc
+        outbox = Outbox(publisher, view.topic("updates"), stop, lambda delivery: count(delivery.count))
+        for batch in _paced(config, rows, stop):
+            outbox.send(batch)
+        outbox.finish()
+    _log.info("%s: %d updates sent", view.name, outbox.written)
     return 0
 
 
@@ -106,25 +110,6 @@ def _check_fit(name: str, workload: Workload, plan: Plan) -> None:
         if isinstance(result, Rejected):
             hint = "; esc, lookout and snapshots fit any view" if name == "market" else ""
             raise InvalidInput(f"--workload {name} does not fit view {plan.view.name!r}: {result.message}{hint}")
-
-
-def _publish(config: GenerateConfig, view: View, rows: Iterator[Row], metrics: Metrics, stop: threading.Event) -> int:
-    sent = 0
-
-    def acknowledged(delivery: Delivery) -> None:
-        nonlocal sent
-        sent += delivery.count
-        metrics.sent.labels(view.name, SOURCE).inc(delivery.count)
-
-    publisher = Publisher(config.kafka, _TIMEOUT, stop)
-    outbox = Outbox(publisher, view.topic("updates"), stop, acknowledged)
-    try:
-        for batch in _paced(config, rows, stop):
-            outbox.send(batch)
-        outbox.finish()
-    finally:
-        publisher.drop()
-    return sent
 
 
 def _paced(config: GenerateConfig, rows: Iterator[Row], stop: threading.Event) -> Iterator[Batch]:

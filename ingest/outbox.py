@@ -23,6 +23,8 @@ class Outbox:
         self._publisher, self._topic, self._stop = publisher, topic, stop
         self._acknowledged = acknowledged
         self._under_way: deque[Delivery] = deque()
+        self.written = 0
+        """Updates acknowledged."""
 
     def send(self, batch: Batch, mark: int = 0) -> None:
         """Accepts a batch and collects what is done. `mark`: where the source stands once the batch is written."""
@@ -49,4 +51,5 @@ class Outbox:
                     return
                 raise DeliveryFailed(f"{self._topic}: the broker did not take everything: {delivery.failure.str()}")
             self._under_way.popleft()
+            self.written += delivery.count
             self._acknowledged(delivery)

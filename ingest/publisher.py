@@ -80,6 +80,10 @@ class Publisher:
         self.connected = False
         """Whether a broker was connected at the last look; only with `watch_brokers`."""
 
+    def trouble(self) -> str | None:
+        """A probe: what is wrong beyond repair, or None."""
+        return None if self.fatal is None else str(self.fatal)
+
     @property
     def in_flight(self) -> int:
         """Updates accepted but not yet acknowledged, delivery reports that wait to be read included."""

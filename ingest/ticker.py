@@ -44,9 +44,9 @@ def main(argv: Sequence[str]) -> int:
     prepare_topics(config.kafka, views, config.replication, stop)
     metrics = new_metrics()
     with ExitStack() as stack:
-        serve_metrics(stack, config.metrics_host, config.metrics_port, metrics, alive=lambda: None)
         publisher = Publisher(config.kafka, _TIMEOUT, stop, linger_ms=0)
         stack.callback(publisher.drop)
+        serve_metrics(stack, config.metrics_host, config.metrics_port, metrics, publisher.trouble)
         outboxes = [Outbox(publisher, view.topic("updates"), stop, _counted(metrics, view)) for view in views]
         while not stop.is_set():
             for outbox in outboxes:

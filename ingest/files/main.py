@@ -42,12 +42,12 @@ def main(argv: Sequence[str]) -> int:
     with ExitStack() as stack:
         for name in config.files:  # a mistake in the last file should not show after the first was sent
             open_file(Path(name), layout, config.format, config.delimiter).close()
-        serve_metrics(stack, config.metrics_host, config.metrics_port, metrics, lambda: None)
         report = Report(view.name, metrics, Path(config.rejects) if config.rejects else None)
         stack.callback(report.close)
         prepare_topics(config.kafka, [view], config.replication, stop)
         publisher = Publisher(config.kafka, config.timeout, stop)
         stack.callback(publisher.drop)
+        serve_metrics(stack, config.metrics_host, config.metrics_port, metrics, publisher.trouble)
         bar = stack.enter_context(progress_bar())
         sender = _Sender(config, view, layout, checker, publisher, report, bar, stop)
         finished = all(sender.send(Path(name)) for name in config.files)

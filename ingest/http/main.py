@@ -48,27 +48,21 @@ def main(argv: Sequence[str]) -> int:
         metrics.ingest_in_flight.set_function(lambda: gate.updates)
         limits = Limits(config.max_body, config.max_batch)
         app = make_app(views, UpdatesEndpoint(views, checkers, gate, sender, limits, metrics))
-        add_probes(app, metrics.registry, _alive(publisher), _ready(publisher, gate, stop))
+        add_probes(app, metrics.registry, publisher.trouble, _ready(publisher, gate, stop))
         host, port = listener.getsockname()[:2]
         _log.info("taking updates of %s at http://%s:%d/views/VIEW/updates", ", ".join(views), host, port)
         serve(app, listener, stop, publisher.drop)
     if publisher.fatal is not None:
-        raise DeliveryFailed(f"the producer cannot go on: {publisher.fatal.str()}")
+        raise DeliveryFailed(f"the producer cannot go on: {publisher.trouble()}")
     return 0
-
-
-def _alive(publisher: Publisher) -> Probe:
-    return lambda: None if publisher.fatal is None else str(publisher.fatal)
 
 
 def _ready(publisher: Publisher, gate: Gate, stop: threading.Event) -> Probe:
     def trouble() -> str | None:
         if stop.is_set():
             return "ending"
-        if publisher.fatal is not None:
-            return str(publisher.fatal)
         if gate.lagging():
             return f"the broker has not acknowledged anything for {gate.lag():.1f} s"
-        return None if publisher.connected else "no broker is connected"
+        return publisher.trouble() or (None if publisher.connected else "no broker is connected")
 
     return trouble

@@ -68,6 +68,7 @@ def test_batches_are_acknowledged_in_order(kafka: KafkaSettings, unique: str) ->
     outbox.send(batch("c"), 4)
     assert outbox.finish()
     assert done == [(2, 1), (3, -1), (4, 2)]
+    assert outbox.written == 3
     assert [key for key, _, _ in records(kafka, f"{unique}.updates")] == [b"a", b"b", b"c"]
 
 
