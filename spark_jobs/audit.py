@@ -12,6 +12,7 @@ The view may be live: offsets are read so that later ones cannot explain a diffe
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -31,7 +32,7 @@ from spark_jobs.progress import step
 from spark_jobs.session import open_session
 from spark_jobs.tables import show
 
-GROUP: Final = "skyline-maintainer"
+GROUP: Final = os.environ.get("SKYLINE_GROUP") or "skyline-maintainer"
 """The maintainer's consumer group begins with this; the view's name follows."""
 
 
@@ -46,14 +47,14 @@ class Cut:
     changes: Span
 
 
-def cut(topics: Topics, view: View, offset: int | None) -> Cut:
+def cut(topics: Topics, view: View, group: str, offset: int | None) -> Cut:
     """Refuses logs that no longer begin at their beginning: nothing could be proved from them."""
     place = view.topic("updates")
-    committed = offset if offset is not None else topics.committed(f"{GROUP}.{view.name}", place)
+    committed = offset if offset is not None else topics.committed(f"{group}.{view.name}", place)
     updates = topics.span(place)
     if committed is None:
         raise cli.JobError(
-            f"group {GROUP}.{view.name} has committed nothing of {place}: has the maintainer run? "
+            f"group {group}.{view.name} has committed nothing of {place}: has the maintainer run? "
             f"--offset N audits up to that offset"
         )
     if not updates.first <= committed <= updates.past:
@@ -134,6 +135,7 @@ def main(argv: Sequence[str]) -> int:
     parser = cli.parser("Recomputes the skyline of a view from its updates and compares it with what is published.")
     cli.add_view(parser)
     add_kafka(parser)
+    parser.add_argument("--group", default=GROUP, help="the maintainer's --group (SKYLINE_GROUP)")
     parser.add_argument("--offset", type=int, help="audit up to this offset of V.updates; default: the committed one")
     parser.add_argument("--limit", type=int, default=20, help="differences to show")
     cli.add_output(parser)
@@ -142,7 +144,7 @@ def main(argv: Sequence[str]) -> int:
     kafka = kafka_of(arguments)
     spark = open_session("audit", arguments.master, kafka=True)
     with Topics(spark, kafka) as topics:
-        at = cut(topics, view, arguments.offset)
+        at = cut(topics, view, arguments.group, arguments.offset)
     with step(spark, f"reading {len(at.changes):,} changes of {view.name}"):
         logs = Logs.read(spark, kafka, view, at)
     with step(spark, f"recomputing {view.name} from {at.committed:,} updates"):

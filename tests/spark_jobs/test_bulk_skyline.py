@@ -55,8 +55,19 @@ def expected(rows: list[Row], k: int, grouped: bool) -> list[int]:
     return sorted(ids)
 
 
-@pytest.mark.parametrize("partitioning", ["none", "random", "grid", "angle"])
-@pytest.mark.parametrize(("diff", "k"), [([], 1), ([], 3), (["city"], 1), (["city"], 2)])
+@pytest.mark.parametrize(
+    ("partitioning", "diff", "k"),
+    [
+        ("none", [], 1),
+        ("none", [], 3),
+        ("none", ["city"], 1),
+        ("random", ["city"], 2),
+        ("grid", [], 1),
+        ("grid", [], 2),
+        ("angle", [], 1),
+        ("angle", ["city"], 1),
+    ],
+)
 def test_members_are_those_of_the_definition(
     spark: SparkSession, partitioning: str, diff: list[str], k: int
 ) -> None:  # fmt: skip
