@@ -32,8 +32,18 @@ def check_topics(kafka: KafkaSettings, view: View, rows: list[window_oracle.Row]
     for kind in view.kinds[1:]:
         topic = view.topic(kind)
         told = [(out.key, out.value, out.timestamp) for out in expected if out.topic == topic]
+        published = read_all(kafka, topic)
         assert told
-        assert read_all(kafka, topic) == told
+        if kind == "skyline":  # compacted: the broker may have dropped what a later record of the key replaced
+            assert set(published) <= set(told)
+            assert _table(published) == _table(told)
+        else:
+            assert published == told
+
+
+def _table(records: list[tuple[bytes | None, bytes | None, int]]) -> dict[bytes | None, bytes]:
+    latest = {key: value for key, value, _ in records}
+    return {key: value for key, value in latest.items() if value is not None}
 
 
 def test_killed_again_and_again_it_publishes_the_same_bytes(kafka: KafkaSettings, unique: str, tmp_path: Path) -> None:
