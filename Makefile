@@ -3,7 +3,10 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-export NUMBA_CACHE_DIR ?= $(or $(SKYLINE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/skyline)/numba
+CACHE := $(or $(SKYLINE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/skyline)
+# one directory per state of the kernels: see numba_dir in deploy/local/cache.py
+KERNELS := $(shell cat $$(find skyline -name '*_kernels.py' | LC_ALL=C sort) | sha256sum | cut -c1-12)
+export NUMBA_CACHE_DIR ?= $(CACHE)/numba/$(KERNELS)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo up test lint bench soak clean

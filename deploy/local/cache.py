@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from pathlib import Path
+
+_ROOT = Path(__file__).parent.parent.parent
 
 
 def cache_dir() -> Path:
@@ -12,3 +15,14 @@ def cache_dir() -> Path:
     if chosen:
         return Path(chosen)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "skyline"
+
+
+def numba_dir() -> Path:
+    """Where kernels compiled from just these sources are kept; the Makefile says the same.
+
+    numba asks only whether the file of a cached kernel has changed, not the files of the kernels it calls: after a
+    pull, one directory for all would run old code inside new.
+    """
+    sources = sorted(path.relative_to(_ROOT).as_posix() for path in (_ROOT / "skyline").rglob("*_kernels.py"))
+    digest = hashlib.sha256(b"".join((_ROOT / source).read_bytes() for source in sources))
+    return cache_dir() / "numba" / digest.hexdigest()[:12]

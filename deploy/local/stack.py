@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import IO, Final
 
 from deploy.local.broker import die_with_parent
-from deploy.local.cache import cache_dir
+from deploy.local.cache import numba_dir
 
 STOP_SECONDS: Final = 3.0
 """Everything ends within 5 seconds of Ctrl-C: what has not after 3 is killed, and 2 are left for the broker."""
@@ -42,7 +42,7 @@ class Stack:
             text=True,
             errors="replace",
             env={
-                "NUMBA_CACHE_DIR": str(cache_dir() / "numba"),
+                "NUMBA_CACHE_DIR": str(numba_dir()),
                 **os.environ,
                 **environment,
                 "PYTHONUNBUFFERED": "1",
