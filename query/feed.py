@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import orjson
@@ -15,22 +15,27 @@ GROUP_SECONDS: Final = 0.05
 """Changes wait so long for others, to be written together. At most 100 ms are allowed."""
 
 HEARTBEAT_SECONDS: Final = 15.0
+LAST_WORDS_SECONDS: Final = 5.0
+"""A reader whose stream ends gets so long to take what is on its way to it."""
+
 HEARTBEAT: Final = b": heartbeat\n\n"
 
 
 class Subscription:
     """What one reader has yet to be sent. Lives on the event loop."""
 
-    def __init__(self, seq: int, room: int) -> None:
+    def __init__(self, seq: int, room: int, last_words: float) -> None:
         self.seq = seq
-        """Number of the last change that was handed to it."""
-        self._room = room
+        """Number of the last change that it has; ahead of the feed where it learnt it from an answer."""
+        self._room, self._last_words = room, last_words
         self._waiting: list[bytes] = []
         self._size = 0
         self._wake = asyncio.Event()
         self.end: bytes | None = None
         """The event that ends the stream."""
         self.slow = False
+        self.cut: Callable[[], object] = lambda: None
+        """Ends the writing, whatever it waits for."""
 
     def offer(self, group: bytes) -> None:
         """Adds a group, unless the reader has fallen too far behind: then its stream ends here."""
@@ -45,24 +50,26 @@ class Subscription:
         self._wake.set()
 
     def finish(self, kind: str, why: str) -> None:
+        """Ends the stream with an event; a reader that does not take it in time is cut off."""
+        asyncio.get_running_loop().call_later(self._last_words, lambda: self.cut())
         self.end = event(kind, orjson.dumps({"reason": why, "seq": self.seq}))
         self._wake.set()
 
-    async def take(self) -> bytes:
-        """All that waits, once something does; the end's event last. Empty after the end."""
+    async def take(self) -> tuple[bytes, bool]:
+        """All that waits, once something does, and whether that is the end."""
         await self._wake.wait()
         self._wake.clear()
         waiting, self._waiting, self._size = self._waiting, [], 0
         if self.end is not None:
             waiting.append(self.end)
-        return b"".join(waiting)
+        return (waiting[0] if len(waiting) == 1 else b"".join(waiting)), self.end is not None
 
 
 class Feed:
     """Hands new changes to every subscription. `offer` is called by the thread that follows V.changes."""
 
-    def __init__(self, history: History, room: int) -> None:
-        self._history, self._room = history, room
+    def __init__(self, history: History, room: int, last_words: float = LAST_WORDS_SECONDS) -> None:
+        self._history, self._room, self._last_words = history, room, last_words
         self._lock = threading.Lock()
         self._new: list[tuple[int, bytes]] = []
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -87,9 +94,9 @@ class Feed:
             self._loop.call_soon_threadsafe(self._schedule)
 
     def subscribe(self, seq: int) -> Subscription:
-        """A subscription that has all changes up to `seq`, which must be `flushed`: what follows will be offered."""
-        assert seq == self.flushed
-        reader = Subscription(seq, self._room)
+        """A subscription that has all changes up to `seq`, which must not be behind: what follows will be offered."""
+        assert seq >= self.flushed
+        reader = Subscription(seq, self._room, self._last_words)
         self.readers.add(reader)
         return reader
 
@@ -110,11 +117,14 @@ class Feed:
         new = [(seq, value) for seq, value in new if seq > self.flushed]
         if not new:
             return
-        self.flushed = new[-1][0]
+        before, self.flushed = self.flushed, new[-1][0]
         group = events(new)
         for reader in self.readers:
-            reader.offer(group)
-            reader.seq = self.flushed
+            if reader.seq <= before:
+                reader.offer(group)
+            elif reader.seq < self.flushed:
+                reader.offer(events([change for change in new if change[0] > reader.seq]))
+            reader.seq = max(reader.seq, self.flushed)
 
     async def _heartbeats(self) -> None:
         while True:

@@ -19,40 +19,42 @@ _HEADERS: Final = [
 _BACKLOG: Final = 2_000
 """Missed changes that are sent at once."""
 
-_LAST_WORDS_SECONDS: Final = 2.0
-"""A reader that was dropped gets so long to take what is on its way to it."""
-
 
 class ChangeStream:
     """An ASGI application for one request. `after`: number of the last change that the reader has."""
 
     def __init__(self, history: History, feed: Feed, after: int, closed: Callable[[bool], None]) -> None:
+        """`closed` is called at the end with whether the reader was too slow."""
         self._history, self._feed, self._after, self._closed = history, feed, after, closed
+        self._reader: Subscription | None = None
 
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
-        slow = False
+        await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
+        gone = asyncio.create_task(_disconnected(receive))
+        writing = asyncio.create_task(self._write(send))
         try:
-            await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
-            gone = asyncio.create_task(_disconnected(receive))
-            writing = asyncio.create_task(self._write(send))
             await asyncio.wait({gone, writing}, return_when=asyncio.FIRST_COMPLETED)
-            gone.cancel()
-            if not writing.done():
-                writing.cancel()
-            elif writing.exception() is None:
-                slow = writing.result()
         finally:
-            self._closed(slow)
+            gone.cancel()
+            writing.cancel()
+            if self._reader is not None:
+                self._feed.readers.discard(self._reader)
+                self._closed(self._reader.slow)
+        if writing.done() and not writing.cancelled():
+            writing.result()
 
-    async def _write(self, send: Send) -> bool:
-        """Writes until the end; whether the reader was too slow."""
+    async def _write(self, send: Send) -> None:
         await send(_body(b"retry: 1000\n\n"))
         seq = await self._catch_up(send)
-        reader = self._feed.subscribe(seq)
-        try:
-            return await self._follow(reader, send)
-        finally:
-            self._feed.readers.discard(reader)
+        self._reader = reader = self._feed.subscribe(seq)
+        task = asyncio.current_task()
+        assert task is not None
+        reader.cut = task.cancel
+        ended = False
+        while not ended:
+            body, ended = await reader.take()
+            await send(_body(body))
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _catch_up(self, send: Send) -> int:
         seq = self._after
@@ -64,17 +66,7 @@ class ChangeStream:
             missed = self._history.after(seq, min(_BACKLOG, self._feed.flushed - seq))
             await send(_body(events(missed)))
             seq = missed[-1][0]
-        return self._feed.flushed
-
-    async def _follow(self, reader: Subscription, send: Send) -> bool:
-        while True:
-            body = await reader.take()
-            if reader.end is not None:
-                async with asyncio.timeout(_LAST_WORDS_SECONDS):
-                    await send(_body(body))
-                    await send({"type": "http.response.body", "body": b"", "more_body": False})
-                return reader.slow
-            await send(_body(body))
+        return seq
 
 
 def _body(data: bytes) -> Message:
