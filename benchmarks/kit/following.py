@@ -14,7 +14,7 @@ from skyline.search import SkylineIndex
 from skyline.view import Floats
 
 RATE: Final = 20_500
-"""Updates per second that are offered; a little more than the 20,000 that are wanted, which a pause can then not miss."""
+"""Updates per second offered: a little more than the 20,000 that are wanted, so that a pause is made up for."""
 
 BATCH: Final = 500
 SEARCHES: Final = {
