@@ -64,7 +64,7 @@ class ViewWindow:
         return Applied(at, rows)
 
     def rows_of(self, changes: WindowChanges, applied: Applied) -> Ints:
-        """The record of the batch that brought each change about.
+        """The record of the batch that brought each change about. `changes` must be read after every batch.
 
         What expires in a window by span does so with the first record that lets the time pass, element or not: so it
         does not matter how records were batched.
