@@ -41,7 +41,16 @@ QUERY: Final = Dashboard(
         ),
         Panel("Offset that answers speak for", [gauge("skyline_query_offset", "view, instance", PLACE)], "short"),
         Panel("Objects held", [gauge("skyline_query_objects", "view, instance", PLACE)], "short"),
-        Panel("Rebuilding the search index", quantiles("skyline_query_index_seconds", "view", PLACE), "s"),
+        Panel(
+            "Rebuilding the search index",
+            [
+                Query(
+                    f"sum by (view) (rate(skyline_query_index_seconds_sum{{{PLACE}}}[5m])) "
+                    f"or 0 * sum by (view) (skyline_query_offset{{{PLACE}}})"
+                )
+            ],
+            "percentunit", "Share of one core; it is rebuilt when enough has moved.", warn=0.5,
+        ),
         Panel("Memory", [Query(f"process_resident_memory_bytes{{{_PROCESS}}}", "{{instance}}")], "bytes"),
         Panel("Cores", [Query(f"rate(process_cpu_seconds_total{{{_PROCESS}}}[1m])", "{{instance}}")], "short"),
     ],

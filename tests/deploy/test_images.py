@@ -65,17 +65,28 @@ def test_what_is_copied_is_let_into_the_build() -> None:
 
 @pytest.fixture(scope="module")
 def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory that looks like the services image: its virtual environment in opt, its code in app."""
-    home = tmp_path_factory.mktemp("image")
+    return _build("services", tmp_path_factory.mktemp("services"))
+
+
+def _build(image: str, home: Path) -> Path:
+    """A directory that looks like the image: its virtual environment in opt, its code in app."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", home / "opt"], check=True)
     packages = next((home / "opt" / "lib").glob("python3.*")) / "site-packages"
-    for line in re.findall(r"^[a-z0-9].*", (lock.HOME / "services.lock").read_text(), re.MULTILINE):
+    for line in re.findall(r"^[a-z0-9].*", (lock.HOME / f"{image}.lock").read_text(), re.MULTILINE):
         wanted = Requirement(line.rstrip("\\ "))
         if wanted.marker is None or wanted.marker.evaluate():
             _link(wanted, packages)
-    for source in re.findall(r"^COPY (?!--from)(\w+) \w+$", _stages()["services"], re.MULTILINE):
+    for source in re.findall(r"^COPY (?!--from)(\w+) \w+$", _stages()[image], re.MULTILINE):
         shutil.copytree(ROOT / source, home / "app" / source, ignore=shutil.ignore_patterns("__pycache__"))
     return home
+
+
+def _run(home: Path, code: str) -> None:
+    """Runs the code with the image's Python, code and packages, and nothing else."""
+    environment = {"PYTHONPATH": str(home / "app"), "PATH": "/bin", "NUMBA_CACHE_DIR": str(home / "numba")}
+    program = [home / "opt/bin/python", "-c", code]
+    result = subprocess.run(program, capture_output=True, text=True, check=False, env=environment, cwd=home / "app")
+    assert result.returncode == 0, result.stderr
 
 
 def _link(wanted: Requirement, packages: Path) -> None:
@@ -110,18 +121,16 @@ def test_the_entry_point_starts_each_service(command: tuple[str, ...], image: Pa
 
 def test_everything_that_services_import_is_in_the_image(image: Path) -> None:
     """The modules that start late, too: servers, engines, readers of files."""
-    modules = (
-        "ingest.http.main, ingest.files.main, ingest.generate, ingest.ticker, maintainer.service, query.__main__, "
-        "skyline, skyline.live.esc, skyline.live.lookout, deploy.cli.up, deploy.cli.demo, deploy.images.warm"
+    _run(
+        image,
+        "import ingest.http.main, ingest.files.main, ingest.generate, ingest.ticker, maintainer.service, query.__main__"
+        ", skyline, skyline.live.esc, skyline.live.lookout, deploy.cli.up, deploy.cli.demo, deploy.images.warm",
     )
-    environment = {
-        "PYTHONPATH": str(image / "app"),
-        "PATH": os.environ["PATH"],
-        "NUMBA_CACHE_DIR": str(image / "numba"),
-    }
-    program = [image / "opt/bin/python", "-c", f"import {modules}"]
-    result = subprocess.run(program, capture_output=True, text=True, check=False, env=environment, cwd=image / "app")
-    assert result.returncode == 0, result.stderr
+
+
+def test_everything_that_jobs_import_is_in_the_image(tmp_path: Path) -> None:
+    jobs = [f"spark_jobs.{path.stem}" for path in sorted((ROOT / "spark_jobs").glob("*.py")) if path.stem[0] != "_"]
+    _run(_build("spark", tmp_path), f"import deploy.images.connector, {', '.join(jobs)}")
 
 
 def test_kernels_are_compiled_for_the_image(tmp_path: Path) -> None:
