@@ -38,3 +38,11 @@ def skyline(*arguments: str, cwd: Path = ROOT, **environment: str) -> subprocess
 
 def descendants(pid: int) -> list[psutil.Process]:
     return psutil.Process(pid).children(recursive=True)
+
+
+def end(running: subprocess.Popen[str]) -> None:
+    """Ends a command that a test has started, however the test went."""
+    running.kill()
+    running.wait()
+    if running.stdout is not None:
+        running.stdout.close()

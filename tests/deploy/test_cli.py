@@ -20,7 +20,7 @@ from deploy.local.services import services
 from deploy.local.stack import Stack
 from skyline.errors import SkylineError
 from skyline.runtime.config import KafkaSettings, load_views
-from tests.deploy.processes import skyline, wait_until
+from tests.deploy.processes import end, skyline, wait_until
 
 HOTELS = """\
 [{name}]
@@ -104,7 +104,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(hotels: Run) -> None:
     try:
         assert running.wait(60) == 0
     finally:
-        running.kill()
+        end(running)
 
 
 def test_topics_are_made_and_listed(broker: Broker, unique: str, tmp_path: Path) -> None:

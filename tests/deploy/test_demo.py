@@ -10,7 +10,7 @@ import pytest
 
 from deploy.cli import demo
 from deploy.cli.verify import Verdict
-from tests.deploy.processes import descendants, skyline, wait_until
+from tests.deploy.processes import descendants, end, skyline, wait_until
 
 PROMISE = 5.0
 """Seconds after which Ctrl-C has ended every process: what the README promises."""
@@ -43,7 +43,7 @@ def test_a_signal_ends_every_process_in_time(sent: signal.Signals, moment: str, 
         running.send_signal(sent)
         output, _ = running.communicate(timeout=PROMISE)
     finally:
-        running.kill()
+        end(running)
     assert running.returncode == 0, output
     assert started
     assert not [child for child in started if child.is_running() and child.status() != psutil.STATUS_ZOMBIE]

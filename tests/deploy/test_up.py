@@ -14,7 +14,7 @@ import psutil
 
 from deploy.local.broker import Broker
 from deploy.local.services import services
-from tests.deploy.processes import ROOT, descendants, skyline
+from tests.deploy.processes import ROOT, descendants, end, skyline
 from tests.packages import program
 
 PROMISE = 5.0
@@ -31,7 +31,7 @@ def test_the_whole_stack_comes_up_and_goes_down(tmp_path: Path) -> None:
                 break
         said = "".join(lines)
         assert re.search(r"ready +page and API at http://127\.0\.0\.1:\d+", said), said
-        _check_prometheus(Path(said.rpartition("--config.file=")[2].strip()))
+        _check_prometheus(tmp_path / said.rpartition("--config.file=")[2].strip())
         looked = skyline("members", "--json", "--views", str(ROOT / "views.toml"), "spot", cwd=tmp_path)
         members, _ = looked.communicate(timeout=120)
         assert looked.returncode == 0, members
@@ -41,7 +41,7 @@ def test_the_whole_stack_comes_up_and_goes_down(tmp_path: Path) -> None:
         running.send_signal(signal.SIGTERM)
         output, _ = running.communicate(timeout=PROMISE)
     finally:
-        running.kill()
+        end(running)
     assert running.returncode == 0, output
     assert len(started) >= len(services("core", "demo")) + 1
     assert not [child for child in started if child.is_running() and child.status() != psutil.STATUS_ZOMBIE]
