@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 
 import orjson
 from rich.console import Console
@@ -25,12 +25,11 @@ SHOWN: Final = 20
 class Report:
     """Counts and shows the refused rows of one run, over all of its files."""
 
-    def __init__(self, view: str, metrics: Metrics, rejects: Path | None = None, stderr: IO[str] | None = None) -> None:
+    def __init__(self, view: str, metrics: Metrics, rejects: Path | None = None) -> None:
         """`rejects`: a JSON Lines file to which every refused row is appended."""
         self._view, self._metrics = view, metrics
         self.sent = 0
         self.refused: Counter[str] = Counter()
-        self._stderr = stderr or sys.stderr
         self._started = time.monotonic()
         self._stack = ExitStack()
         try:
@@ -44,14 +43,15 @@ class Report:
         self._metrics.sent.labels(self._view, SOURCE).inc(sent)
 
     def refuse(self, file: Path, refused: list[Refused]) -> None:
+        """Shows and counts them; above the progress bar, which has taken the place of sys.stderr where there is one."""
         for row in refused:
             count = self.refused.total()
             self.refused[row.why.reason] += 1
             self._metrics.refused.labels(self._view, SOURCE, row.why.reason).inc()
             if count < SHOWN:
-                print(f"{file}:{row.place}: {row.why.reason}: {row.why.message}", file=self._stderr)
+                print(f"{file}:{row.place}: {row.why.reason}: {row.why.message}", file=sys.stderr)
             elif count == SHOWN:
-                print("more refused rows are counted below, --rejects FILE writes them all", file=self._stderr)
+                print("more refused rows are counted below, --rejects FILE writes them all", file=sys.stderr)
             if self._rejects is not None:
                 self._rejects.write(_line(file, row))
 
