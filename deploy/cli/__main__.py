@@ -18,6 +18,7 @@ COMMANDS: Final = {
     "members": "Print the members of a view as they are now.",
     "put": "Publish one update, and say where it went.",
     "topics": "Create the topics of every view with the right settings, and check those that are there.",
+    "restore": "Send the archived updates of a view to its empty topic again, byte for byte and in their order.",
     "kafka": "Start, stop or look at a local Kafka broker.",
 }
 """Each is a module of this package that says the same; only the one that was asked for is imported."""
