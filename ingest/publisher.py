@@ -15,9 +15,10 @@ import orjson
 from confluent_kafka import KafkaError, KafkaException, Producer
 
 from ingest.batch import Batch
-from ingest.delivery import Delivery
+from ingest.delivery import Delivery, Report
 from skyline.errors import InvalidInput
 from skyline.runtime.config import KafkaSettings
+from skyline.wire.updates import MAX_VALUE_BYTES
 
 QUEUE_MESSAGES: Final = 200_000
 FLUSH_SECONDS: Final = 3.0
@@ -25,6 +26,9 @@ FLUSH_SECONDS: Final = 3.0
 
 _PARTITION: Final = 0
 """A view's updates topic has one partition."""
+
+_LARGEST_MESSAGE: Final = 2 * MAX_VALUE_BYTES
+"""What passes the check must fit: librdkafka's own limit is a little less than the largest value."""
 
 _REPEAT_SECONDS: Final = 30.0
 
@@ -65,6 +69,7 @@ class Publisher:
             "batch.num.messages": 100_000,
             "batch.size": 1_000_000,
             "queue.buffering.max.messages": QUEUE_MESSAGES,
+            "message.max.bytes": _LARGEST_MESSAGE,
             "message.timeout.ms": max(1, round(timeout * 1000)),
             **kafka.client(enable_idempotence=True),
             "error_cb": self._notice,
@@ -90,23 +95,33 @@ class Publisher:
         return len(self._producer)
 
     def send(self, topic: str, batch: Batch, delivery: Delivery) -> None:
-        """Accepts the whole batch. Waits while the queue is full; once `stop` is set, gives up on the rest instead."""
-        produce = self._producer.produce
+        """Accepts the whole batch. Waits while the queue is full; once `stop` is set, gives up on the rest instead.
+
+        All of the rest: were a later update accepted after one that was given up, the topic would have a gap.
+        """
+        given_up: KafkaError | None = None
         rows = zip(batch.keys, batch.values, batch.timestamps, delivery.reports(), strict=False)
         for key, value, at, report in rows:
-            while True:
-                try:
-                    # by name: the sixth positional argument is not the timestamp, whatever the documentation says
-                    produce(topic, value, key, _PARTITION, on_delivery=report, timestamp=at)
-                    break
-                except BufferError as full:
-                    self.poll(0.01)
-                    if self._stop.is_set():
-                        report(KafkaError(KafkaError._QUEUE_FULL, str(full)), None)
-                        break
-                except KafkaException as error:
-                    report(error.args[0], None)
-                    break
+            error = given_up or self._accept(topic, key, value, at, report)
+            if error is not None:
+                report(error, None)
+                if error.code() == KafkaError._QUEUE_FULL:
+                    given_up = error
+
+    def _accept(self, topic: str, key: bytes | None, value: bytes | None, at: int, report: Report) -> KafkaError | None:
+        """Puts one update into the queue, or says why it cannot."""
+        while True:
+            try:
+                # by name: the sixth positional argument is not the timestamp, whatever the documentation says
+                self._producer.produce(topic, value, key, _PARTITION, on_delivery=report, timestamp=at)
+                return None
+            except BufferError as full:
+                self.poll(0.01)
+                if self._stop.is_set():
+                    return KafkaError(KafkaError._QUEUE_FULL, str(full))
+            except KafkaException as error:
+                refusal: KafkaError = error.args[0]
+                return refusal
 
     def poll(self, timeout: float) -> None:
         """Serves delivery reports for up to `timeout` seconds."""

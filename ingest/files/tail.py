@@ -23,8 +23,9 @@ _GROUP = "skyline-ingest"
 _SILENCE_SECONDS = 5.0
 _PASSING = (
     KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE, KafkaError.UNKNOWN_TOPIC_OR_PART,
+    KafkaError._UNKNOWN_PARTITION, KafkaError._UNKNOWN_TOPIC,
 )  # fmt: skip
-"""What a broker says of a topic that was created a moment ago."""
+"""What a broker, or the client, says of a topic that was created a moment ago."""
 
 Written = tuple[bytes | None, bytes | None, int]
 """Key, value and timestamp of a record."""

@@ -24,6 +24,8 @@ HOTELS: dict[str, Any] = {
 }
 WINDOW: dict[str, Any] = {"dimensions": {"price": "min", "volume": "max"}, "window": {"size": 100}}
 Row = tuple[bytes | None, bytes | None, int]
+SLOWLY = ["--kafka", "queue.buffering.max.messages=1000", "--kafka", "linger.ms=20"]
+"""Flags that keep a source from sending more than 50,000 updates a second, so that a test can meet it at work."""
 
 
 def view_of(name: str, **table: Any) -> View:

@@ -10,7 +10,7 @@ import pytest
 from ingest.files.main import ALL_SENT, SOME_REFUSED, main
 from skyline.errors import InvalidInput
 from skyline.runtime.config import KafkaSettings
-from tests.ingest.harness import HOTELS, Source, eventually, objects, records, views_file
+from tests.ingest.harness import HOTELS, SLOWLY, Source, eventually, objects, records, views_file
 
 pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("contained")]
 HEADER = "key,price,rating,city\n"
@@ -147,9 +147,9 @@ def test_event_times_far_ahead_are_refused(setting: Setting, capsys: pytest.Capt
 
 
 def test_a_signal_ends_a_run_in_good_order_and_the_next_goes_on(setting: Setting, tmp_path: Path) -> None:
-    rows = 120_000
+    rows = 60_000
     setting.file.write_text(HEADER + "".join(f"k{i},{i},2,Rome\n" for i in range(rows)))
-    source = Source(tmp_path, "file", *setting.common, str(setting.file))
+    source = Source(tmp_path, "file", *setting.common, str(setting.file), *SLOWLY)
     state = tmp_path / "state"
     eventually(lambda: any(b'"rows": 0' not in saved.read_bytes() for saved in state.glob("*.json")), "progress")
     assert source.stop() == 1, source.text

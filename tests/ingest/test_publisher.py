@@ -5,16 +5,19 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+import orjson
 import pytest
 from confluent_kafka import KafkaError
 
 from ingest.batch import Batch
+from ingest.check import Checker
 from ingest.delivery import Delivery, DeliveryFailed, Receipt
 from ingest.outbox import Outbox
 from ingest.publisher import Publisher
 from skyline.errors import InvalidInput
 from skyline.runtime.config import KafkaSettings
 from skyline.runtime.topics import ensure_topics
+from skyline.wire.updates import MAX_VALUE_BYTES
 from tests.ingest.harness import eventually, records, view_of
 
 NOW = 1_700_000_000_000
@@ -87,10 +90,52 @@ def test_a_record_that_is_too_large_fails_alone(kafka: KafkaSettings, unique: st
     ensure_topics(kafka, view_of(unique), ("updates",))
     publisher = Publisher(kafka, 30.0, threading.Event())
     receipt = Receipt(3, lambda: None)
-    publisher.send(f"{unique}.updates", Batch([b"a", b"b", b"c"], [b"1", b"x" * 2_000_000, b"3"], [NOW] * 3), receipt)
+    publisher.send(f"{unique}.updates", Batch([b"a", b"b", b"c"], [b"1", b"x" * 3_000_000, b"3"], [NOW] * 3), receipt)
     assert publisher.flush(30.0)
     assert receipt.offsets == [0, None, 1]
     assert receipt.failures[1].code() == KafkaError.MSG_SIZE_TOO_LARGE
+
+
+class Crowded:
+    """A producer whose queue is full now and then."""
+
+    def __init__(self, full: list[bool]) -> None:
+        self.full, self.taken = full, list[bytes]()
+
+    def produce(self, _topic: str, _value: Any, key: bytes, *_: Any, **__: Any) -> None:
+        if self.full.pop(0):
+            raise BufferError("full")
+        self.taken.append(key)
+
+    def poll(self, _timeout: float) -> None:
+        pass
+
+
+def test_after_a_signal_nothing_is_written_behind_what_was_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    stop = threading.Event()
+    publisher = Publisher(KafkaSettings("127.0.0.1:1"), 60.0, stop)
+    crowded = Crowded([False, True, False, True, False, False])
+    monkeypatch.setattr(publisher, "_producer", crowded)
+    monkeypatch.setattr(crowded, "poll", lambda _: stop.set() if len(crowded.full) == 2 else None)
+    delivery = Delivery(5)
+    publisher.send("t", batch(*"abcde"), delivery)
+    # b waited for room, c was given up after the signal, and d and e with it although there was room again
+    assert crowded.taken == [b"a", b"b"]
+    assert delivery.pending == 2
+
+
+@pytest.mark.kafka
+def test_the_largest_value_that_passes_the_check_is_written(kafka: KafkaSettings, unique: str) -> None:
+    view = view_of(unique)
+    ensure_topics(kafka, view, ("updates",))
+    fields = {"price": 1, "rating": 2, "city": "x", "name": ""}
+    value = orjson.dumps({**fields, "name": "x" * (MAX_VALUE_BYTES - len(orjson.dumps(fields)))})
+    good, _ = Checker(view).split(Batch([b"k" * 256], [value], [NOW]))
+    receipt = Receipt(1, lambda: None)
+    publisher = Publisher(kafka, 30.0, threading.Event())
+    publisher.send(f"{unique}.updates", good, receipt)
+    assert publisher.flush(30.0)
+    assert receipt.offsets == [0]
 
 
 def test_after_a_signal_a_full_queue_is_given_up() -> None:
