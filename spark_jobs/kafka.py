@@ -21,6 +21,8 @@ from spark_jobs.cli import JobError
 
 _PREFIX: Final = "SKYLINE_KAFKA_"
 _TIMEOUT_MS: Final = "20000"
+_LARGE_POLLS: Final = {"kafka.max.poll.records": "10000", "kafka.max.partition.fetch.bytes": str(8 << 20)}
+"""Spark asks the broker for the topic's first and last offset with every poll: so there should be few."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class Kafka:
     def options(self) -> dict[str, str]:
         """Options of Spark's source. Only committed records count: the maintainer publishes in transactions."""
         fixed = {"kafka.bootstrap.servers": self.bootstrap, "kafka.isolation.level": "read_committed"}
-        return {f"kafka.{name}": value for name, value in self.settings.items()} | fixed
+        return _LARGE_POLLS | {f"kafka.{name}": value for name, value in self.settings.items()} | fixed
 
 
 @dataclass(frozen=True)
