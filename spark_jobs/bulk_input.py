@@ -29,10 +29,10 @@ def read_input(spark: SparkSession, arguments: argparse.Namespace, dimensions: I
     sources = [source for source in (arguments.path, arguments.table, arguments.topic) if source is not None]
     if len(sources) != 1:
         raise cli.JobError("name one input: PATH, --table NAME or --topic NAME")
+    if arguments.topic is not None:
+        return _topic(spark, arguments, dimensions)
     if arguments.table is not None:
         rows = spark.table(arguments.table)
-    elif arguments.topic is not None:
-        rows = _topic(spark, arguments, dimensions)
     elif (arguments.input or _kind(arguments.path)) == "csv":
         rows = spark.read.csv(arguments.path, header=True, inferSchema=True)
     else:
@@ -55,6 +55,8 @@ def _topic(spark: SparkSession, arguments: argparse.Namespace, dimensions: Itera
     kafka = kafka_of(arguments)
     with Topics(spark, kafka) as topics:
         span = topics.span(arguments.topic)
+    if not len(span):
+        raise cli.JobError(f"topic {arguments.topic} has no records")
     fields = [StructField(name, DoubleType()) for name in dimensions]
     fields += [StructField(name, StringType()) for name in arguments.diff]
     text = F.col("value").cast("string")
