@@ -25,7 +25,9 @@ _log = logging.getLogger("maintainer.transactions")
 _TURNS: Final = 2
 _INIT_SECONDS: Final = 60.0
 _CALL_SECONDS: Final = 30.0
-_ATTEMPTS: Final = 100
+_PATIENCE_SECONDS: Final = 45.0
+"""After its time-out the coordinator has given a transaction up: a client that still hopes is better restarted."""
+
 _PAUSE_SECONDS: Final = 0.05
 """Between attempts: the group needs a moment to tell its new generation, the broker to come back."""
 _TRANSACTION_TIMEOUT_MS: Final = 30_000
@@ -85,13 +87,15 @@ class Transactions:
         """
         producer = self._producers[self._turn]
         self._turn = (self._turn + 1) % _TURNS
-        for _ in range(_ATTEMPTS):
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while True:
             try:
                 self._attempt(producer, output)
                 return
             except KafkaException as error:
                 self._abort(producer, error)
-        raise PublishFailed(f"a transaction was aborted {_ATTEMPTS} times in a row: giving up")
+                if time.monotonic() > deadline:
+                    raise PublishFailed(f"transactions were aborted for {_PATIENCE_SECONDS:.0f} s: giving up") from None
 
     def _attempt(self, producer: Producer, output: Output) -> None:
         producer.begin_transaction()
@@ -128,7 +132,8 @@ class Transactions:
 
 def _insisted(call: Callable[[], Any]) -> None:
     """Calls again while Kafka says that the same call may still succeed."""
-    for _ in range(_ATTEMPTS):
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while time.monotonic() < deadline:
         try:
             call()
             return
@@ -140,7 +145,7 @@ def _insisted(call: Callable[[], Any]) -> None:
                 raise
             _log.warning("Kafka asks to try again: %s", problem.str())
             time.sleep(_PAUSE_SECONDS)
-    raise PublishFailed(f"Kafka asked {_ATTEMPTS} times in a row to try again: giving up")
+    raise PublishFailed(f"Kafka asked for {_PATIENCE_SECONDS:.0f} s to try again: giving up")
 
 
 def _final(problem: Any) -> SkylineError:

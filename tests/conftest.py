@@ -17,6 +17,10 @@ settings.register_profile("default", deadline=None)
 settings.load_profile("default")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--soak", action="store_true", help="kill the maintainer and the broker for long: see make soak")
+
+
 @pytest.fixture(scope="session")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
     """A real Kafka for the whole run. Tests that stop or kill a broker start one of their own."""

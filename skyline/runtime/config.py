@@ -42,7 +42,7 @@ class KafkaSettings:
 
     def client(self, **own: Any) -> dict[str, Any]:
         """librdkafka settings of one client: `own` (with _ for .) over the common ones."""
-        named = {name.replace("_", "."): value for name, value in own.items()}
+        named = {_setting_name(name): value for name, value in own.items()}
         return {"bootstrap.servers": self.bootstrap, "log_level": 4, **self.extra, **named}
 
     def __repr__(self) -> str:
@@ -114,7 +114,7 @@ def add_kafka_arguments(parser: argparse.ArgumentParser) -> None:
 def kafka_settings(arguments: argparse.Namespace) -> KafkaSettings:
     """Kafka settings of the environment, overridden by flags."""
     extra = {
-        name.removeprefix(_KAFKA_PREFIX).lower().replace("_", "."): value
+        _setting_name(name.removeprefix(_KAFKA_PREFIX).lower()): value
         for name, value in os.environ.items()
         if name.startswith(_KAFKA_PREFIX)
     }
@@ -125,6 +125,11 @@ def kafka_settings(arguments: argparse.Namespace) -> KafkaSettings:
         extra[name] = value
     bootstrap = arguments.bootstrap or os.environ.get("SKYLINE_BOOTSTRAP") or "127.0.0.1:9092"
     return KafkaSettings(bootstrap, extra)
+
+
+def _setting_name(name: str) -> str:
+    """The librdkafka setting that is meant: all have dots, but for one."""
+    return name if name == "log_level" else name.replace("_", ".")
 
 
 def _variable(name: str) -> str:

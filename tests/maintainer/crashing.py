@@ -1,83 +1,114 @@
-"""Runs the maintainer and kills it, as kill -9 would, at the n-th time that it comes to a named point.
-
-`python -m tests.maintainer.crashing POINT:N ...maintainer's arguments`
-"""
+"""Makes a maintainer signal itself (SIGKILL, or SIGSTOP) the n-th time that it comes to a named point."""
 
 from __future__ import annotations
 
 import os
 import signal
-import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-from maintainer import checkpoint, transactions
-from maintainer.__main__ import main
+from confluent_kafka import Producer
+
+from maintainer import checkpoint_file, transactions
 from maintainer.keyed import KeyedState
+from maintainer.runner import Runner
 from maintainer.windowed import WindowState
 from skyline.runtime.drain import Drain
-from skyline.runtime.process import run
 from skyline.wire.decode import UpdateDecoder
 
-POINTS = ("poll", "decode", "apply", "applied", "produce", "offsets", "before_commit", "after_commit", "checkpoint")
+Call = Callable[..., Any]
 
 
-def dying(function: Callable[..., Any], count: int, *, after: bool = False) -> Callable[..., Any]:
-    """`function`, whose `count`-th call ends the process, before or after its work."""
-    left = count
+class Trap:
+    """Counts how often a point is reached, and signals this process at the n-th time."""
 
-    def call(*arguments: Any, **named: Any) -> Any:
-        nonlocal left
-        left -= 1
-        result = function(*arguments, **named) if left > 0 or after else None
-        if left <= 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return result
+    def __init__(self, count: int, number: signal.Signals) -> None:
+        self._left, self._number = count, number
 
-    return call
+    def spring(self) -> None:
+        self._left -= 1
+        if self._left == 0:
+            os.kill(os.getpid(), self._number)
 
+    def before(self, function: Call) -> Call:
+        """`function`, trapped before its work."""
 
-def dying_call(count: int, step: int) -> Callable[..., Any]:
-    """Replaces the helper through which offsets are sent and transactions committed, in turn; 0 and 1 are these."""
-    original, calls = transactions._insisted, 0
+        def call(*arguments: Any, **named: Any) -> Any:
+            self.spring()
+            return function(*arguments, **named)
 
-    def insisted(call: Callable[[], Any]) -> None:
-        nonlocal calls
-        if "init_transactions" in str(call):
-            original(call)
-            return
-        if calls == 2 * (count - 1) + min(step, 1) and step < 2:
-            os.kill(os.getpid(), signal.SIGKILL)
-        original(call)
-        if calls == 2 * (count - 1) + 1 and step == 2:
-            os.kill(os.getpid(), signal.SIGKILL)
-        calls += 1
+        return call
 
-    return insisted
+    def after(self, function: Call) -> Call:
+        """`function`, trapped after its work."""
+
+        def call(*arguments: Any, **named: Any) -> Any:
+            result = function(*arguments, **named)
+            self.spring()
+            return result
+
+        return call
 
 
-def arm(point: str, count: int) -> None:
-    if point == "poll":
-        Drain.poll = dying(Drain.poll, count)  # type: ignore[method-assign]
-    elif point == "decode":
-        UpdateDecoder.decode = dying(UpdateDecoder.decode, count)  # type: ignore[method-assign]
-    elif point in ("apply", "applied"):
-        for state in (KeyedState, WindowState):
-            state.apply = dying(state.apply, count, after=point == "applied")  # type: ignore[method-assign]
-    elif point == "produce":
-        produce = transactions.Transactions._produce
-        transactions.Transactions._produce = dying(produce, count * 7)  # type: ignore[method-assign]
-    elif point in ("offsets", "before_commit", "after_commit"):
-        step = ("offsets", "before_commit", "after_commit").index(point)
-        transactions._insisted = dying_call(count, step)
-    elif point == "checkpoint":
-        checkpoint.os.fsync = dying(os.fsync, count)  # type: ignore[attr-defined]
-    else:
-        raise ValueError(point)
+def _wrap(owner: Any, name: str) -> Callable[[Callable[[Call], Call]], None]:
+    return lambda wrapper: setattr(owner, name, wrapper(getattr(owner, name)))
 
 
-if __name__ == "__main__":
-    name, _, number = sys.argv[1].partition(":")
-    if name != "never":
-        arm(name, int(number))
-    run(main, sys.argv[2:])
+def _wrap_states(wrapper: Callable[[Call], Call]) -> None:
+    for kind in (KeyedState, WindowState):
+        _wrap(kind, "apply")(wrapper)
+
+
+def _once_live(set_trap: Callable[[], None]) -> None:
+    """Sets the trap when recovery is over: before, what it waits for is warm-up or replay."""
+    follow = Runner._follow
+
+    def armed(*arguments: Any) -> None:
+        set_trap()
+        follow(*arguments)
+
+    Runner._follow = armed  # type: ignore[method-assign]
+
+
+class TrappedProducer(Producer):
+    """A producer whose methods can be replaced: those of the original cannot."""
+
+    def produce(self, *arguments: Any, **named: Any) -> None:
+        super().produce(*arguments, **named)
+
+    def init_transactions(self, *arguments: Any) -> None:
+        super().init_transactions(*arguments)
+
+    def send_offsets_to_transaction(self, *arguments: Any) -> None:
+        super().send_offsets_to_transaction(*arguments)
+
+    def commit_transaction(self, *arguments: Any) -> None:
+        super().commit_transaction(*arguments)
+
+
+def _points(trap: Trap) -> dict[str, Callable[[], None]]:
+    producer = TrappedProducer
+    return {
+        "take_over": lambda: _wrap(producer, "init_transactions")(trap.after),
+        "poll": lambda: _wrap(Drain, "poll")(trap.before),
+        "decode": lambda: _once_live(lambda: _wrap(UpdateDecoder, "decode")(trap.before)),
+        "apply": lambda: _once_live(lambda: _wrap_states(trap.before)),
+        "applied": lambda: _once_live(lambda: _wrap_states(trap.after)),
+        "produce": lambda: _wrap(producer, "produce")(trap.after),
+        "offsets": lambda: _wrap(producer, "send_offsets_to_transaction")(trap.before),
+        "before_commit": lambda: _wrap(producer, "commit_transaction")(trap.before),
+        "after_commit": lambda: _wrap(producer, "commit_transaction")(trap.after),
+        "checkpoint": lambda: _wrap(checkpoint_file.os, "fsync")(trap.before),
+        "rename": lambda: _wrap(Path, "rename")(trap.before),
+        "renamed": lambda: _wrap(Path, "rename")(trap.after),
+    }
+
+
+POINTS = tuple(_points(Trap(0, signal.SIGKILL)))
+
+
+def arm(point: str, count: int, number: signal.Signals = signal.SIGKILL) -> None:
+    """Sets the trap, for this process only."""
+    transactions.Producer = TrappedProducer  # type: ignore[misc]
+    _points(Trap(count, number))[point]()

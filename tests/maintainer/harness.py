@@ -1,25 +1,20 @@
-"""What the maintainer's tests share: the process itself, updates to feed it, and what it published."""
+"""What the maintainer's tests share: updates to feed it, and what it published."""
 
 from __future__ import annotations
 
-import os
 import random
-import signal
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import orjson
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 
-from deploy.local.broker import die_with_parent
 from skyline.runtime.config import KafkaSettings
 from skyline.runtime.drain import Drain
 from skyline.runtime.patience import patiently
 from skyline.view import View
+from skyline.wire.modify import modified
 from skyline.wire.updates import Delete, Upsert, read_update
 from tests import naive
 
@@ -40,60 +35,6 @@ def view_file(directory: Path, name: str, **table: Any) -> Path:
     path = directory / f"{name}.toml"
     path.write_text("\n".join(lines) + "\n")
     return path
-
-
-class Maintainer:
-    """A maintainer process; its log is in `log`."""
-
-    def __init__(self, kafka: KafkaSettings, views: Path, state: Path, crash: str = "never", *more: str) -> None:
-        self.log = state.parent / f"maintainer-{time.monotonic_ns()}.log"
-        arguments = [
-            sys.executable, "-m", "tests.maintainer.crashing", crash,
-            "--bootstrap", kafka.bootstrap, "--views", str(views), "--state", str(state), "--metrics-port", "0",
-            "--session-timeout-ms", "3000", "--checkpoint-seconds", "0.5", *more,
-        ]  # fmt: skip
-        with self.log.open("wb") as log:
-            self.process = subprocess.Popen(arguments, stdout=log, stderr=log, preexec_fn=die_with_parent)
-
-    def signal(self, number: signal.Signals) -> None:
-        os.kill(self.process.pid, number)
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.wait(30)
-
-    def stop(self) -> int:
-        self.process.terminate()
-        return self.process.wait(30)
-
-    def until(self, condition: Callable[[], bool], what: str, seconds: float = 90.0) -> None:
-        """Waits for a condition that this process brings about."""
-
-        def holds() -> bool:
-            assert self.process.poll() is None, f"ended with {self.process.returncode}: {self.text()[-2000:]}"
-            return condition()
-
-        eventually(holds, what, seconds)
-
-    def __enter__(self) -> Maintainer:
-        return self
-
-    def __exit__(self, *_raised: object) -> None:
-        self.kill()
-
-    def wait_end(self, seconds: float = 60.0) -> int:
-        return self.process.wait(seconds)
-
-    def text(self) -> str:
-        return self.log.read_text(errors="replace")
-
-
-def eventually(condition: Callable[[], bool], what: str, seconds: float = 90.0) -> None:
-    """Waits for a condition; says what it waited for if it never came."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"not within {seconds} s: {what}"
-        time.sleep(0.05)
 
 
 def updates(seed: int, count: int, objects: int = 60) -> list[Row]:
@@ -157,6 +98,29 @@ def read_all(kafka: KafkaSettings, topic: str) -> list[tuple[bytes | None, bytes
     return rows
 
 
+def read_headers(kafka: KafkaSettings, topic: str) -> list[list[tuple[str, bytes]]]:
+    """Headers of every committed record of the topic."""
+    settings = kafka.client(
+        group_id="reader",
+        isolation_level="read_committed",
+        enable_partition_eof=True,
+        enable_auto_commit=False,
+        auto_offset_reset="earliest",
+    )
+    consumer = Consumer(settings)
+    consumer.assign([TopicPartition(topic, 0, 0)])
+    headers: list[list[tuple[str, bytes]]] = []
+    try:
+        while True:
+            for message in consumer.consume(10_000, 1.0):
+                if message.error() is not None:
+                    assert message.error().code() == KafkaError._PARTITION_EOF, message.error()
+                    return headers
+                headers.append(message.headers())
+    finally:
+        consumer.close()
+
+
 def check_published(
     kafka: KafkaSettings, view: View, rows: list[Row], expected_changes: list[Any] | None = None
 ) -> None:
@@ -185,8 +149,6 @@ def check_published(
 
 def naive_members(view: View, rows: list[Row]) -> set[str]:
     """The members after these updates, by definition. Modifications are resolved with the reference reader."""
-    from skyline.wire.modify import modified
-
     objects: dict[str, Upsert] = {}
     clock = 0
     for key, value, at in rows:

@@ -11,7 +11,6 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from skyline.runtime.config import KafkaSettings, load_views
 from skyline.runtime.topics import ensure_topics
 from tests.maintainer.harness import (
-    Maintainer,
     check_published,
     committed,
     publish,
@@ -19,6 +18,7 @@ from tests.maintainer.harness import (
     updates,
     view_file,
 )
+from tests.maintainer.process import Maintainer
 
 pytestmark = pytest.mark.kafka
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,10 +16,12 @@ from skyline.view import View
 from skyline.wire.decode import UpdateDecoder
 from skyline.wire.records import Records
 from tests.maintainer import window_oracle
-from tests.maintainer.harness import Maintainer, committed, eventually, publish, read_all, view_file
+from tests.maintainer.harness import committed, publish, read_all, view_file
+from tests.maintainer.process import Maintainer
 from tests.maintainer.window_rows import window_updates
 
 pytestmark = pytest.mark.kafka
+CUTS = (0, 500, 1000, 1500, 2000)
 
 
 def expected_records(view: View, rows: list[window_oracle.Row]) -> list[Out]:
@@ -53,14 +56,16 @@ def test_killed_again_and_again_it_publishes_the_same_bytes(kafka: KafkaSettings
     ensure_topics(kafka, view)
     assert view.topic("changes.last-5") == f"{unique}.changes.last-5"
     rows = window_updates(21, 2500)
-    crashes = ["applied:3", "before_commit:1", "after_commit:1", "checkpoint:1", "never"]
-    for crash, (start, end) in zip(crashes, pairwise(range(0, 2501, 500)), strict=True):
+    for point, (start, end) in zip(
+        ["applied", "before_commit", "after_commit", "checkpoint"], pairwise(CUTS), strict=True
+    ):
         publish(kafka, view.topic("updates"), rows[start:end])
-        maintainer = Maintainer(kafka, views, tmp_path / "state", crash)
-        if crash != "never":
-            assert maintainer.wait_end() == -9, maintainer.text()
-    eventually(lambda: committed(kafka, unique) == len(rows), "everything committed")
-    assert maintainer.stop() == 0, maintainer.text()
+        with Maintainer(kafka, views, tmp_path / "state", trap=(point, 1, signal.SIGKILL)) as maintainer:
+            assert maintainer.wait_end() == -signal.SIGKILL, maintainer.text()
+    publish(kafka, view.topic("updates"), rows[CUTS[-1] :])
+    with Maintainer(kafka, views, tmp_path / "state") as maintainer:
+        maintainer.until(lambda: committed(kafka, unique) == len(rows), "everything committed")
+        assert maintainer.stop() == 0, maintainer.text()
     check_topics(kafka, view, rows)
 
 
@@ -71,8 +76,8 @@ def test_a_window_by_span_goes_on_from_its_checkpoint(kafka: KafkaSettings, uniq
     rows = window_updates(22, 1500)
     for start, end in ((0, 900), (900, 1500)):
         publish(kafka, view.topic("updates"), rows[start:end])
-        maintainer = Maintainer(kafka, views, tmp_path / "state")
-        eventually(lambda end=end: committed(kafka, unique) == end, "part committed")
-        assert maintainer.stop() == 0, maintainer.text()
+        with Maintainer(kafka, views, tmp_path / "state") as maintainer:
+            maintainer.until(lambda end=end: committed(kafka, unique) == end, "part committed")
+            assert maintainer.stop() == 0, maintainer.text()
     assert "replayed 0 updates to offset 900" in maintainer.text()
     check_topics(kafka, view, rows)
