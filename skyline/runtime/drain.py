@@ -60,6 +60,11 @@ class Drain:
         self._destroy = librdkafka.address_of("rd_kafka_message_destroy")
         librdkafka.assign(self._handle, topic, partition, offset)
 
+    @staticmethod
+    def warm_up() -> None:
+        """Compiles, or loads from the cache, what `poll` needs."""
+        gather(np.zeros(0, dtype=np.int64), 0, 0)
+
     def poll(self, timeout: float, limit: int = MAX_BATCH) -> Records:
         """What has arrived, at most `limit` records; waits up to `timeout` seconds for the first one."""
         count = self._take(0, 1, round(timeout * 1000))

@@ -19,6 +19,7 @@ LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 def set_up_logging(level: str) -> None:
     if level.upper() not in LOG_LEVELS:
         raise InvalidInput(f"--log-level must be one of {', '.join(LOG_LEVELS)}, got {level!r}")
+    logging.getLogger("numba").setLevel("WARNING")  # it would tell every instruction it compiles
     logging.basicConfig(level=level.upper(), format=LOG_FORMAT, stream=sys.stderr, force=True)
 
 

@@ -67,5 +67,6 @@ class Records:
 def _joined(parts: list[bytes | None]) -> tuple[Bytes, Ints, Bools]:
     bounds = np.zeros(len(parts) + 1, dtype=np.int64)
     np.cumsum([len(part or b"") for part in parts], out=bounds[1:])
-    blob = np.frombuffer(b"".join(part or b"" for part in parts), dtype=np.uint8)
+    # writable, as what the drain gives: kernels are compiled for one kind of array then, not for two
+    blob = np.frombuffer(bytearray(b"".join(part or b"" for part in parts)), dtype=np.uint8)
     return blob, bounds, np.array([part is None for part in parts], dtype=np.bool_)
