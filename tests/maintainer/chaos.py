@@ -125,8 +125,8 @@ class Restarts:
         self._broker, self._feeder, self._count = broker, feeder, count
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run)
-        self._thread.start()
         self.done = 0
+        self._thread.start()
 
     def close(self) -> None:
         self._closing.set()

@@ -117,7 +117,8 @@ def all_deaths(lives: list[Life]) -> Counter[str]:
 
 
 def published(kafka: KafkaSettings, life: Life, rows: list[Row]) -> list[object]:
-    """Everything that subscribers of the view can read once all is committed, but for headers that name its topic."""
+    """Everything that subscribers of the view can read once all is committed: changes and rejects record by record, but
+    for headers that name the topic; of V.skyline the newest per key, for Kafka compacts it when it likes."""
     topics = life.view.topic
     if not read_all(kafka, topics("updates")):
         publish(kafka, topics("updates"), rows)
@@ -125,4 +126,6 @@ def published(kafka: KafkaSettings, life: Life, rows: list[Row]) -> list[object]
         maintainer.until(lambda: committed(kafka, life.view.name) == len(rows), "all committed")
         assert maintainer.stop() == 0, maintainer.text()
     reasons = [headers[:2] + headers[3:] for headers in read_headers(kafka, topics("rejected"))]
-    return [read_all(kafka, topics(kind)) for kind in ("changes", "skyline", "rejected")] + [reasons]
+    newest = {key: (value, at) for key, value, at in read_all(kafka, topics("skyline"))}
+    members = {key: member for key, member in newest.items() if member[0] is not None}
+    return [read_all(kafka, topics("changes")), members, read_all(kafka, topics("rejected")), reasons]
