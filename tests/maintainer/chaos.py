@@ -133,7 +133,7 @@ class Restarts:
         self._thread.join()
 
     def _run(self) -> None:
-        while self.done < self._count:
+        while self.done < self._count and not self._closing.is_set():
             self._closing.wait(1.0)  # so that there is load between two restarts
             if self.done % 2:
                 self._broker.stop()
@@ -143,3 +143,4 @@ class Restarts:
             self._feeder.renew()
             self.done += 1
         self._closing.wait()
+        self._broker.stop()
