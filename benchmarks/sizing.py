@@ -50,6 +50,8 @@ class Process:
     service: Service
     place: Place
     progress: str
+    ahead: int
+    """What is to be added: an offset is one less than the number of updates up to it."""
 
     def look(self) -> Sight:
         with urlopen(f"http://127.0.0.1:{self.service.port_at(self.place)}/metrics", timeout=30) as answer:
@@ -58,7 +60,7 @@ class Process:
             sample.name: sample.value for family in text_string_to_metric_families(text) for sample in family.samples
         }
         memory, cpu = values["process_resident_memory_bytes"], values["process_cpu_seconds_total"]
-        return Sight(memory, cpu, values.get(self.progress, 0.0))
+        return Sight(memory, cpu, values.get(self.progress, -self.ahead) + self.ahead)
 
 
 def fill(bootstrap: str, topic: str, n: int, seed: int) -> int:
@@ -93,8 +95,8 @@ def measure(n: int, home: Path, broker: Broker) -> dict[str, Any]:
     views.write_text('[sizing]\ndimensions = { a = "min", b = "min", c = "min" }\n')
     chosen = [service for service in services("core") if service.name in ("maintainer", "query")]
     place = local_place(broker.address, views, home, chosen, any_port=True)
-    progress = {"maintainer": "skyline_updates_total", "query": "skyline_query_offset"}
-    processes = [Process(service, place, progress[service.name]) for service in chosen]
+    progress = {"maintainer": ("skyline_updates_total", 0), "query": ("skyline_query_offset", 1)}
+    processes = [Process(service, place, *progress[service.name]) for service in chosen]
     stack = Stack(lambda _name, _line: None)
     try:
         start_all(stack, place, chosen)
