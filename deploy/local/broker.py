@@ -127,6 +127,8 @@ class Broker:
 
     def pid(self) -> int | None:
         """Process id of the broker that runs on this home, or None."""
+        if self._child is not None:
+            self._child.poll()  # a child that ended by itself is a zombie until it is asked for
         noted = self._noted()
         if noted is None or not self._is_ours(noted[0]):
             return None

@@ -40,6 +40,15 @@ def descendants(pid: int) -> list[psutil.Process]:
     return psutil.Process(pid).children(recursive=True)
 
 
+def command_of(process: psutil.Process) -> list[str]:
+    """Its command line; nothing for one that has ended meanwhile."""
+    try:
+        words: list[str] = process.cmdline()
+    except psutil.Error:
+        return []
+    return words
+
+
 def end(running: subprocess.Popen[str]) -> None:
     """Ends a command that a test has started, however the test went."""
     running.kill()

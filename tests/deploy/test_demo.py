@@ -10,7 +10,7 @@ import pytest
 
 from deploy.cli import demo
 from deploy.cli.verify import Verdict
-from tests.deploy.processes import descendants, end, skyline, wait_until
+from tests.deploy.processes import command_of, descendants, end, skyline, wait_until
 
 PROMISE = 5.0
 """Seconds after which Ctrl-C has ended every process: what the README promises."""
@@ -32,7 +32,7 @@ def test_a_signal_ends_every_process_in_time(sent: signal.Signals, moment: str, 
     running = skyline("demo", TMPDIR=str(tmp_path), FORCE_COLOR="1", TERM="xterm")  # a live table, as in a terminal
     try:
         if moment == "while Kafka starts":
-            wait_until(lambda: any("kafka.Kafka" in child.cmdline() for child in descendants(running.pid)))
+            wait_until(lambda: any("kafka.Kafka" in command_of(child) for child in descendants(running.pid)))
         else:
             assert running.stdout is not None
             for line in running.stdout:
