@@ -134,7 +134,7 @@ class Restarts:
 
     def _run(self) -> None:
         while self.done < self._count and not self._closing.is_set():
-            self._closing.wait(1.0)  # so that there is load between two restarts
+            self._closing.wait(3.0)  # so that there is load between two restarts
             if self.done % 2:
                 self._broker.stop()
             else:

@@ -19,7 +19,7 @@ from skyline.wire.updates import Delete, Upsert, read_update
 from tests import naive
 
 START = 1_700_000_000_000
-Row = tuple[bytes, bytes | None, int]
+Row = tuple[bytes | None, bytes | None, int]
 
 
 def view_file(directory: Path, name: str, **table: Any) -> Path:
