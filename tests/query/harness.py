@@ -28,6 +28,7 @@ _VIEWS = {
         f"grouped{i}": f'dimensions = {_DIMENSIONS}\ngroup_by = ["city", "stars"]\ncarry = ["name"]' for i in range(3)
     },
     "limited": f"dimensions = {_DIMENSIONS}",
+    "fuzzed": f"dimensions = {_DIMENSIONS}",
     "keys": f"dimensions = {_DIMENSIONS}",
     "streamed": f"dimensions = {_DIMENSIONS}",
     "coalesced": f"dimensions = {_DIMENSIONS}\ncoalesce = true",
