@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,7 @@ def test_a_stream_resumes_without_a_gap(stack: Stack, client: Client) -> None:
                 break
     assert seen == [orjson.loads(value or b"") for _, value, _ in read_all(stack.kafka, view.topic("changes"))]
     with client.stream("GET", path, params={"after": goal - 3}) as response:
-        rest = [event["data"]["seq"] for event, _ in zip(events(response), range(3), strict=False)]
+        rest = [event["data"]["seq"] for event in islice(events(response), 3)]
     assert rest == [goal - 2, goal - 1, goal]
 
 
@@ -106,7 +107,7 @@ def test_what_is_no_longer_held_is_said(kafka: KafkaSettings, stack: Stack, tmp_
         held = client.ask(f"/views/{view.name}")["history"]
         assert held["last"] - held["first"] >= 8191
         with client.stream("GET", f"/views/{view.name}/changes", params={"after": 3}) as response:
-            gap, change = [event for event, _ in zip(events(response), range(2), strict=False)]
+            gap, change = islice(events(response), 2)
         assert (gap["event"], gap["data"]["seq"]) == ("gap", held["first"] - 1)
         assert change["data"]["seq"] == held["first"]
         problem = client.ask(f"/views/{view.name}/skyline", 410, as_of=START)
