@@ -91,7 +91,9 @@ async def _serve(
 
 def _listen(config: QueryConfig) -> socket.socket:
     """Takes the port, so that a mistake shows at once; connections are refused until the server listens."""
-    listener = socket.socket(socket.AF_INET6 if ":" in config.host else socket.AF_INET)
+    family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
+    # the protocol must be named: without it asyncio does not turn off the delay that makes an answer wait for 40 ms
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((config.host, config.port))
