@@ -15,6 +15,7 @@ _HEADERS: Final = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
     (b"cache-control", b"no-cache"),
     (b"x-accel-buffering", b"no"),
+    (b"connection", b"close"),
 ]
 _BACKLOG: Final = 2_000
 """Missed changes that are sent at once."""

@@ -99,7 +99,7 @@ def test_a_stream_ends_in_good_order_when_the_service_stops(kafka: KafkaSettings
 
 def test_what_is_no_longer_held_is_said(kafka: KafkaSettings, stack: Stack, tmp_path: Path) -> None:
     view = stack.view("streamed")
-    stack.publish(view, updates(seed=32, count=20_000, objects=40))
+    stack.publish(view, updates(seed=32, count=40_000, objects=40))
     query = Query(kafka, stack.path, tmp_path, "--only", view.name, "--history", "1")
     query.wait_ready()
     with Client(query.address) as client:
