@@ -29,6 +29,7 @@ _VIEWS = {
     },
     "limited": f"dimensions = {_DIMENSIONS}",
     "fuzzed": f"dimensions = {_DIMENSIONS}",
+    "slow": f"dimensions = {_DIMENSIONS}",
     "keys": f"dimensions = {_DIMENSIONS}",
     "streamed": f"dimensions = {_DIMENSIONS}",
     "coalesced": f"dimensions = {_DIMENSIONS}\ncoalesce = true",

@@ -62,7 +62,7 @@ def test_a_stream_resumes_without_a_gap(stack: Stack, client: Client) -> None:
 
 def test_a_slow_reader_is_dropped_and_can_go_on(kafka: KafkaSettings, stack: Stack, tmp_path: Path) -> None:
     """A reader that does not read: the service closes its stream, counts it, and serves it again from where it was."""
-    view = stack.view("plain2")
+    view = stack.view("slow")
     query = Query(kafka, stack.path, tmp_path, "--only", view.name, "--stream-buffer", "20000")
     query.wait_ready()
     host, port = query.address.removeprefix("http://").split(":")
@@ -86,7 +86,7 @@ def test_a_slow_reader_is_dropped_and_can_go_on(kafka: KafkaSettings, stack: Sta
 
 
 def test_a_stream_ends_in_good_order_when_the_service_stops(kafka: KafkaSettings, stack: Stack, tmp_path: Path) -> None:
-    view = stack.view("plain2")
+    view = stack.view("slow")
     query = Query(kafka, stack.path, tmp_path, "--only", view.name)
     query.wait_ready()
     with Client(query.address) as client, client.stream("GET", f"/views/{view.name}/changes") as response:
