@@ -10,7 +10,8 @@ import pytest
 from deploy.cli.__main__ import main
 from skyline.errors import InvalidInput
 from skyline.runtime.config import KafkaSettings
-from tests.maintainer.harness import Maintainer, committed, eventually
+from tests.maintainer.harness import committed
+from tests.maintainer.process import Maintainer
 
 pytestmark = pytest.mark.kafka
 
@@ -27,9 +28,9 @@ def test_a_window_is_put_watched_and_listed(
     assert f"{unique}.rejected, {unique}.changes.last-1" in capsys.readouterr().out
     for key, price, volume in (("", 10, 5), ("deal", 9, 6), ("deal", 8, 1), ("", 11, 9)):
         assert main(["put", *flags, unique, key, f"price={price}", f"volume={volume}"]) == 0
-    maintainer = Maintainer(kafka, views, tmp_path / "state")
-    eventually(lambda: committed(kafka, unique) == 4, "all committed")
-    assert maintainer.stop() == 0, maintainer.text()
+    with Maintainer(kafka, views, tmp_path / "state") as maintainer:
+        maintainer.until(lambda: committed(kafka, unique) == 4, "all committed")
+        assert maintainer.stop() == 0, maintainer.text()
 
     capsys.readouterr()
     assert main(["members", "--json", *flags, unique]) == 0
