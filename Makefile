@@ -4,8 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 CACHE := $(or $(SKYLINE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/skyline)
-# one directory per state of the kernels: see numba_dir in deploy/local/cache.py
-KERNELS := $(shell cat $$(find skyline -name '*_kernels.py' | LC_ALL=C sort) | sha256sum | cut -c1-12)
+# one directory per state of the library: see numba_dir in deploy/local/cache.py
+KERNELS := $(shell cat $$(find skyline -name '*.py' | LC_ALL=C sort) | sha256sum | cut -c1-12)
 export NUMBA_CACHE_DIR ?= $(CACHE)/numba/$(KERNELS)
 
 .DEFAULT_GOAL := help

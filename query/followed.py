@@ -40,7 +40,7 @@ class FollowedView:
         self.reader = Reader(view)
         self.plain = PlainAnswers(self.table, self.encoder)
         self._decoder = UpdateDecoder(view)
-        self.updates = Follower(config.kafka, view.topic("updates"), self._apply, self.table.load, stop)
+        self.updates = Follower(config.kafka, view.topic("updates"), self._apply, self.table.load, stop, whole=True)
         self.changes = Follower(config.kafka, view.topic("changes"), self._record, lambda: None, stop)
         self._maintainer = threading.Thread(target=self._maintain, name=f"index {view.name}", daemon=True)
 

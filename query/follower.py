@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
+from skyline.errors import SkylineError
 from skyline.runtime.config import KafkaSettings
 from skyline.runtime.drain import Drain
 from skyline.wire.records import Records
@@ -22,6 +23,10 @@ _GROUP: Final = "skyline-query"
 """No group is joined and nothing is committed; librdkafka wants a name."""
 
 
+class LogTruncated(SkylineError):
+    """The updates topic no longer holds what answers need."""
+
+
 class Follower:
     """One thread. `handle` gets each batch in order; `caught_up` is called once, at the end that the start found."""
 
@@ -32,8 +37,12 @@ class Follower:
         handle: Callable[[Records], None],
         caught_up: Callable[[], None],
         stop: threading.Event,
+        *,
+        whole: bool = False,
     ) -> None:
+        """`whole`: refuse a topic that has lost its beginning."""
         self.topic = topic
+        self._whole = whole
         self._settings = kafka.client(group_id=_GROUP, isolation_level="read_committed", enable_partition_eof=True)
         self._handle, self._caught_up, self._stop = handle, caught_up, stop
         self.begin = 0
@@ -65,6 +74,11 @@ class Follower:
     def _follow(self) -> None:
         began = time.perf_counter()
         self.begin, self.end = end_points(self._settings, self.topic)
+        if self._whole and self.begin > 0:
+            raise LogTruncated(
+                f"{self.topic} begins at offset {self.begin}: the objects before it are unknown, and answers would be "
+                f"wrong; restore the topic from the archive (skyline restore), or give the view a new name"
+            )
         end = self.end
         self.position = self.begin
         with Drain(self._settings, self.topic, 0, self.begin) as drain:

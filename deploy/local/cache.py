@@ -20,9 +20,9 @@ def cache_dir() -> Path:
 def numba_dir() -> Path:
     """Where kernels compiled from just these sources are kept; the Makefile says the same.
 
-    numba asks only whether the file of a cached kernel has changed, not the files of the kernels it calls: after a
-    pull, one directory for all would run old code inside new.
+    numba asks only whether the file of a cached kernel has changed, not the files of the kernels and constants that it
+    uses: after a pull, one directory for all would run old code inside new.
     """
-    sources = sorted(path.relative_to(_ROOT).as_posix() for path in (_ROOT / "skyline").rglob("*_kernels.py"))
+    sources = sorted(path.relative_to(_ROOT).as_posix() for path in (_ROOT / "skyline").rglob("*.py"))
     digest = hashlib.sha256(b"".join((_ROOT / source).read_bytes() for source in sources))
     return cache_dir() / "numba" / digest.hexdigest()[:12]
