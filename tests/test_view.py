@@ -51,7 +51,6 @@ def test_a_view_takes_everything_it_is_given() -> None:
         **TABLE,
         "group_by": ["city"],
         "carry": ["name"],
-        "window": {"size": 100, "watch": [10, 100]},
         "engine": "esc",
         "coalesce": True,
         "updates": "raw.hotels",
@@ -59,9 +58,14 @@ def test_a_view_takes_everything_it_is_given() -> None:
     view = View.of("hotels", table)
     assert view.dimensions.names == ("price", "rating")
     assert (view.group_by, view.carry, view.engine, view.coalesce) == (("city",), ("name",), "esc", True)
-    assert view.window == Window(size=100, watch=(10, 100))
+    assert view.window is None
     assert view.topic("updates") == "raw.hotels"
     assert view.topic("changes") == "hotels.changes"
+
+
+def test_a_window_is_read_with_its_watches() -> None:
+    view = View.of("hotels", {**TABLE, "carry": ["name"], "window": {"size": 100, "watch": [10, 100]}})
+    assert view.window == Window(size=100, watch=(10, 100))
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from pathlib import Path
 
 import orjson
@@ -31,9 +32,9 @@ def test_an_answer_is_that_of_its_prefix(kafka: KafkaSettings, unique: str, tmp_
     publisher.publish(view, rows[:200])
     query = Query(kafka, views, tmp_path)
     query.wait_ready()
-    feeding = threading.Thread(target=_feed, args=(publisher, view, rows))
-    feeding.start()
     answers: list[tuple[Asked, dict]] = []
+    feeding = threading.Thread(target=_feed, args=(publisher, view, rows, answers))
+    feeding.start()
     with Client(query.address) as client:
         while not answers or answers[-1][1]["offset"] < len(rows) - 1:
             asked = QUESTIONS[len(answers) % len(QUESTIONS)]
@@ -50,8 +51,12 @@ def test_an_answer_is_that_of_its_prefix(kafka: KafkaSettings, unique: str, tmp_
         assert given["clock"] == clock_after(prefix)
 
 
-def _feed(publisher: Publisher, view: View, rows: list[Row]) -> None:
-    for start in range(200, len(rows), 20):
+def _feed(publisher: Publisher, view: View, rows: list[Row], answers: list[tuple[Asked, dict]]) -> None:
+    """Publishes stretch by stretch, and every eight waits for a new offset in the answers."""
+    for stretch, start in enumerate(range(200, len(rows), 20)):
+        deadline = time.monotonic() + 120
+        while len({given["offset"] for _, given in list(answers)}) < stretch // 8 and time.monotonic() < deadline:
+            time.sleep(0.005)
         publisher.publish(view, rows[start : start + 20])
 
 
