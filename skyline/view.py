@@ -7,7 +7,7 @@ signs and does the two conversions; everything else in the library sees normalis
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -24,6 +24,8 @@ ENGINES: Final = ("forest", "esc", "lookout", "recompute")
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
+Directions = Sequence[str] | Mapping[str, str] | None
+"""What bare arrays are given with: "min" or "max" per column, or a mapping that also names them; None: all "min"."""
 
 _SIGNS: Final = {"min": 1.0, "max": -1.0}
 _VIEW_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,100}\Z")
@@ -58,11 +60,18 @@ class Dimensions:
         return cls(tuple(directions), tuple(directions.values()))
 
     @classmethod
-    def unnamed(cls, directions: Sequence[str] | None, count: int) -> Dimensions:
-        """Dimensions of a bare (n, `count`) array; `directions` defaults to all "min"."""
-        chosen = ["min"] * count if directions is None else list(directions)
-        if len(chosen) != count:
+    def unnamed(cls, directions: Directions, count: int | None = None) -> Dimensions:
+        """Dimensions of a bare (n, `count`) array; `directions` defaults to all "min", a mapping also names them.
+
+        Without a count there are as many as directions, or one.
+        """
+        if isinstance(directions, str | Set) or not isinstance(directions, Iterable | None):
+            raise InvalidInput(f'directions must be "min" or "max" for each dimension, in a list, got {directions!r}')
+        chosen = ["min"] * (1 if count is None else count) if directions is None else list(directions)
+        if count is not None and len(chosen) != count:
             raise InvalidInput(f"{len(chosen)} directions given for points of {count} dimensions")
+        if isinstance(directions, Mapping):
+            return cls.of(directions)
         return cls.of({f"d{i}": direction for i, direction in enumerate(chosen)})
 
     @property
@@ -93,15 +102,26 @@ class Dimensions:
 
 
 def numbers(points: npt.ArrayLike) -> Floats:
-    """The points as float64. Refuses rows of unequal length, text and dates, also where they look like numbers."""
+    """The points as float64. Refuses rows of unequal length, text and dates, also where they look like numbers.
+
+    What is masked becomes NaN, which nobody takes.
+    """
     try:
         array = np.asarray(points)
         wrong = array.dtype.kind not in "biufO" or (array.dtype.kind == "O" and any(map(_is_text, array.flat)))
         if not wrong:
-            return np.asarray(array, np.float64)
+            given = np.asarray(array, np.float64)
+            return np.where(points.mask, np.nan, given) if isinstance(points, np.ma.MaskedArray) else given
     except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(f"points must be numbers: {error}") from None
     raise InvalidInput(f"points must be numbers, got {array.dtype} such as {array.flat[0]!r}")
+
+
+def positive(name: str, value: Any) -> int:
+    """The value as an int, if it is an integer of at least 1; one of more than 64 bits as the most that they hold."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise InvalidInput(f"{name} must be an integer of at least 1, got {value!r}")
+    return min(int(value), NEVER)
 
 
 def _is_text(value: Any) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,15 +9,21 @@ import numpy.typing as npt
 
 from skyline.batch.scan_kernels import gather, scan
 from skyline.errors import InvalidInput
-from skyline.view import Dimensions, Floats, Ints
+from skyline.view import Dimensions, Directions, Floats, Ints, numbers
 
 
-def as_floats(points: npt.ArrayLike) -> Floats:
-    """The points as a float64 array, itself if it is one."""
-    try:
-        return np.asarray(points, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(f"points must be numbers: {error}") from None
+def table(points: npt.ArrayLike, directions: Directions) -> tuple[Floats, Dimensions]:
+    """Points as an (n, d) array of float64, itself if it is one, and what their columns are.
+
+    Refuses what is not a table of numbers, and other than 1 to 16 dimensions; NaN may still be in it.
+    """
+    array = numbers(points)
+    if array.shape == (0,):
+        dimensions = Dimensions.unnamed(directions)
+        return array.reshape(0, len(dimensions)), dimensions
+    if array.ndim != 2:
+        raise InvalidInput(f"points must have shape (n, d), got {array.shape}")
+    return array, Dimensions.unnamed(directions, array.shape[1])
 
 
 @dataclass(frozen=True)
@@ -33,15 +38,10 @@ class Points:
     signs: Floats
 
     @classmethod
-    def of(cls, points: npt.ArrayLike, directions: Sequence[str] | None) -> Points:
+    def of(cls, points: npt.ArrayLike, directions: Directions) -> Points:
         """Refuses what is not an (n, d) array of numbers, 1 to 16 dimensions. NaN shows only when rows are read."""
-        array = as_floats(points)
-        if array.ndim == 1 and array.size == 0:
-            array = array.reshape(0, len(directions) if directions is not None else 1)
-        if array.ndim != 2:
-            raise InvalidInput(f"points must have shape (n, d), got {array.shape}")
-        dimensions = Dimensions.unnamed(directions, array.shape[1])
-        return cls(array, dimensions, dimensions.signs)
+        given, dimensions = table(points, directions)
+        return cls(given, dimensions, dimensions.signs)
 
     def __len__(self) -> int:
         return len(self.given)
@@ -60,10 +60,3 @@ class Points:
         chosen = np.empty((len(rows), len(self.dimensions)))
         gather(self.given, self.signs, rows, chosen)
         return chosen
-
-
-def check_count(value: object, name: str) -> int:
-    """The value as an int, if it is an integer of at least 1."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise InvalidInput(f"{name} must be an integer of at least 1, got {value!r}")
-    return int(value)

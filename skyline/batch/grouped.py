@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from skyline.batch.arrays import Points, check_count
+from skyline.batch.arrays import Points
 from skyline.batch.grouped_kernels import group_rows
 from skyline.batch.loops import quick_skybands
 from skyline.batch.skyband import skyband_rows
 from skyline.batch.workers import Workers
 from skyline.errors import InvalidInput
-from skyline.view import Bools, Floats, Ints
+from skyline.view import Bools, Directions, Floats, Ints, positive
 
 _SMALL: Final = 4096
 """Rows in a group up to which nested loops are tried; beyond, one cheap pass spares them most rows."""
@@ -27,7 +26,7 @@ _STRETCH: Final = 65536
 def grouped_skyline_of(
     points: npt.ArrayLike,
     labels: npt.ArrayLike,
-    directions: Sequence[str] | None = None,
+    directions: Directions = None,
     k: int = 1,
     *,
     threads: int | None = None,
@@ -39,7 +38,7 @@ def grouped_skyline_of(
     >>> grouped_skyline_of([[1, 1], [2, 2], [3, 3]], ["oslo", "rome", "rome"])
     array([0, 1])
     """
-    given, k = Points.of(points, directions), check_count(k, "k")
+    given, k = Points.of(points, directions), positive("k", k)
     codes = _codes(labels, len(given))
     normalised = given.normalised(given.scan(np.empty((0, len(given.dimensions))), k, slice(0, len(given))))
     starts = np.zeros(int(codes.max(initial=-1)) + 3, np.int64)

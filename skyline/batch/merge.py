@@ -7,22 +7,22 @@ their skybands, in any order and any grouping.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from skyline.batch.arrays import Points, as_floats, check_count
+from skyline.batch.arrays import Points
 from skyline.batch.settle import settle
 from skyline.batch.skyband import skyband_of
 from skyline.batch.strong import survivors
 from skyline.batch.workers import Workers
 from skyline.errors import InvalidInput
-from skyline.view import Dimensions, Floats, Ints
+from skyline.view import Dimensions, Directions, Floats, Ints, numbers, positive
 
 
 def merge_skylines(
-    parts: Sequence[npt.ArrayLike], directions: Sequence[str] | None = None, k: int = 1, *, threads: int | None = None
+    parts: Sequence[npt.ArrayLike], directions: Directions = None, k: int = 1, *, threads: int | None = None
 ) -> list[Ints]:
     """For each part, its rows that belong to the skyline (k-skyband) of all parts together, ascending.
 
@@ -31,8 +31,8 @@ def merge_skylines(
     >>> merge_skylines([[[1, 4], [2, 2]], [[1, 5], [3, 1]]])
     [array([0, 1]), array([1])]
     """
-    check_count(k, "k")
-    arrays = [as_floats(part) for part in parts]
+    positive("k", k)
+    arrays = [numbers(part) for part in parts]
     filled = [array for array in arrays if array.size]
     if len({array.shape[1:] for array in filled}) > 1:
         raise InvalidInput(f"parts must have the same dimensions, got shapes {[array.shape for array in filled]}")
@@ -59,10 +59,12 @@ class SkylineMerge:
     array([2, 3])
     """
 
-    def __init__(self, directions: Sequence[str], k: int = 1, *, threads: int | None = None) -> None:
-        self.k = check_count(k, "k")
-        self._dimensions = Dimensions.unnamed(directions, len(directions))
-        self._members = np.empty((0, len(directions)))
+    def __init__(
+        self, directions: Sequence[str] | Mapping[str, str], k: int = 1, *, threads: int | None = None
+    ) -> None:
+        self.k = positive("k", k)
+        self._dimensions = Dimensions.unnamed(directions)
+        self._members = np.empty((0, len(self._dimensions)))
         self._ids = np.empty(0, np.int64)
         self._threads = Workers(threads).threads
         self._seen = 0
@@ -104,6 +106,6 @@ class SkylineMerge:
         if ids is None:
             return np.arange(self._seen, self._seen + count)
         names = np.asarray(ids)
-        if names.shape != (count,) or not (np.issubdtype(names.dtype, np.integer) or count == 0):
+        if names.shape != (count,) or (count and (names.dtype.kind not in "iu" or int(names.max()) >= 2**63)):
             raise InvalidInput(f"ids must be {count} integers, one per row, got {names.dtype} of shape {names.shape}")
         return names.astype(np.int64)

@@ -9,16 +9,16 @@ candidate whose box dominates its own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from skyline.batch import snapshots_kernels as kernels
-from skyline.batch.snapshots_input import checked_points, checked_updates
+from skyline.batch.arrays import table
+from skyline.batch.snapshots_input import checked_updates
 from skyline.errors import InvalidInput
-from skyline.view import Dimensions, Floats, Ints
+from skyline.view import Directions, Floats, Ints, positive
 
 DEFAULT_CFP: Final = 50
 """The paper's threshold (section 6.5): 10 to 100 serve equally well."""
@@ -38,12 +38,10 @@ class SnapshotSkyline:
     array([1, 2])
     """
 
-    def __init__(self, points: npt.ArrayLike, directions: Sequence[str] | None = None, cfp: int = DEFAULT_CFP) -> None:
+    def __init__(self, points: npt.ArrayLike, directions: Directions = None, cfp: int = DEFAULT_CFP) -> None:
         """Snapshot 0. O(N log N + Nd|skyline|) at worst."""
-        if isinstance(cfp, bool) or not isinstance(cfp, int | np.integer) or cfp < 1:
-            raise InvalidInput(f"cfp must be a positive integer, got {cfp!r}")
-        given = checked_points(points)
-        self._dimensions = Dimensions.unnamed(directions, given.shape[1])
+        self._cfp = positive("cfp", cfp)
+        given, self._dimensions = table(points, directions)
         self._signs = self._dimensions.signs
         inward = self._dimensions.inward(given)
         self._boxes = np.stack([inward] * 3, axis=1)  # kernels.POINT, LOW and HIGH
@@ -52,7 +50,6 @@ class SnapshotSkyline:
         self._skm = np.empty(len(self), dtype=np.int64)
         self._candidates = 0
         self._pending = np.arange(len(self))
-        self._cfp = int(cfp)
         self._now = 0
         self._evaluated = False
         self._verify(len(self))

@@ -12,17 +12,6 @@ from skyline.errors import InvalidInput
 from skyline.view import Dimensions, Floats, Ints
 
 
-def checked_points(points: npt.ArrayLike) -> Floats:
-    """Numbers in rows and columns, as a float64 array, not copied if it is one; anything else is refused. O(nd)."""
-    try:
-        array = np.asarray(points, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(f"points must be numbers: {error}") from None
-    if array.ndim != 2:
-        raise InvalidInput(f"points must have shape (n, d), got {array.shape}")
-    return array
-
-
 def checked_rows(rows: npt.ArrayLike, size: int, count: int) -> Ints:
     """`count` row numbers from 0 to size - 1, as a C-contiguous int64 array; anything else is refused. O(n)."""
     try:

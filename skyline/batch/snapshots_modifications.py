@@ -8,10 +8,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from skyline.batch.snapshots_input import checked_points, checked_rows
+from skyline.batch.arrays import table
+from skyline.batch.snapshots_input import checked_rows
 from skyline.batch.snapshots_modifications_kernels import ADD, AVERAGE, MULTIPLY, REPLACE, modify
 from skyline.errors import InvalidInput
-from skyline.view import Dimensions, Floats, Ints
+from skyline.view import Floats, Ints
 
 OPERATORS: Final = {"replace": REPLACE, "add": ADD, "multiply": MULTIPLY, "average": AVERAGE}
 """What a record makes of a value p with its operand q: q, p + q, p * q, (p + q) / 2."""
@@ -30,8 +31,8 @@ def resolve(
     (array([0, 1]), array([[6., 3.],
            [5., 5.]]))
     """
-    current = checked_points(points)
-    given = Dimensions.unnamed(None, current.shape[1]).inward(operands)
+    current, dimensions = table(points, None)
+    given = dimensions.inward(operands)
     touched = checked_rows(rows, len(current), len(given))
     unique, places = np.unique(touched, return_inverse=True)
     values: Floats = current[unique]

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from skyline.batch.arrays import Points, check_count
+from skyline.batch.arrays import Points
 from skyline.batch.buckets import Bucketed
 from skyline.batch.loops import quick_skyband
 from skyline.batch.strong_kernels import choose
 from skyline.batch.workers import Workers, ranges
-from skyline.view import Floats, Ints
+from skyline.view import Directions, Floats, Ints, positive
 
 SAMPLE: Final = 1024
 """Rows by which strength is judged: a point's share of them is known to about 1.5 %."""
@@ -45,7 +44,7 @@ _STRETCH: Final = 131072
 def strong_points(
     points: npt.ArrayLike,
     count: int = COUNT,
-    directions: Sequence[str] | None = None,
+    directions: Directions = None,
     *,
     k: int = 1,
     threads: int | None = None,
@@ -55,14 +54,14 @@ def strong_points(
     For `filter_dominated`: chosen once from a sample of a large dataset and sent to all who hold a part of it. With k
     above 1 there are up to 2 (k - 1) more, and none if k is too large for them to be of use.
     """
-    given, count, k = Points.of(points, directions), check_count(count, "count"), check_count(k, "k")
+    given, count, k = Points.of(points, directions), positive("count", count), positive("k", k)
     with Workers(threads) as workers:
         rows = survivors(given, k, workers)
         sample = given.normalised(np.arange(0, len(given), max(1, len(given) // SAMPLE)))
         return given.dimensions.outward(_strongest(given.normalised(rows), sample, k, min(count, _CONTENDERS), workers))
 
 
-def filter_dominated(points: npt.ArrayLike, strong: npt.ArrayLike, directions: Sequence[str] | None = None) -> Ints:
+def filter_dominated(points: npt.ArrayLike, strong: npt.ArrayLike, directions: Directions = None) -> Ints:
     """Rows of `points` (n, d) that no row of `strong` (s, d) dominates, ascending. O(nds) at most, one core.
 
     A row that equals a strong point stays. The skyline of what stays, together with `strong`, is the skyline of all.

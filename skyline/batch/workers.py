@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import numba
 
-from skyline.batch.arrays import check_count
+from skyline.view import positive
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -23,7 +23,7 @@ class Workers:
     """Runs tasks on up to `threads` threads (default: as many as numba would use); starts none until it must."""
 
     def __init__(self, threads: int | None = None) -> None:
-        self.threads: int = numba.config.NUMBA_NUM_THREADS if threads is None else check_count(threads, "threads")
+        self.threads: int = numba.config.NUMBA_NUM_THREADS if threads is None else positive("threads", threads)
         self._pool: ThreadPoolExecutor | None = None
 
     def __enter__(self) -> Workers:

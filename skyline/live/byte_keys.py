@@ -37,13 +37,14 @@ class ByteKeys(Keys):
         """All keys in one piece, and their lengths. Joining is several times faster than handling each."""
         try:
             if self.kind == "bytes":
-                return b"".join(keys), _lengths(keys)
+                return _joined_bytes(keys)
             text = "".join(keys)
             if text.isascii():
                 return text.encode(), _lengths(keys)
             encoded = [key.encode() for key in keys]
         except TypeError:
-            odd = next(key for key in keys if type(key).__name__ != self.kind)
+            kind = str if self.kind == "str" else bytes
+            odd = next(key for key in keys if not isinstance(key, kind))
             raise InvalidInput(f"keys must be {self.kind} like the first ones, got {odd!r}") from None
         except UnicodeEncodeError as error:
             raise InvalidInput(f"a key is not valid text: {error}") from None
@@ -110,6 +111,13 @@ class ByteKeys(Keys):
         self._used = len(self._arena)
         self._starts = np.array(state["key_starts"], np.int64)
         self._lengths = np.array(state["key_lengths"], np.int32)
+
+
+def _joined_bytes(keys: Sequence[Any]) -> tuple[bytes, Ints]:
+    data, lengths = b"".join(keys), _lengths(keys)
+    if len(data) != lengths.sum():  # arrays of numbers, too, can be joined
+        raise TypeError
+    return data, lengths
 
 
 def _lengths(keys: Sequence[Any]) -> Ints:

@@ -51,6 +51,7 @@ def _dominators(engine: Engine, slot: int) -> Ints:
 def _distances(engine: Engine, slots: Ints, slot: int) -> list[float]:
     points, point = engine.objects.points[slots], engine.objects.points[slot]
     apart = np.zeros(points.shape)
-    np.subtract(point, points, out=apart, where=points != point)  # equal infinities are no distance
-    distances: list[float] = apart.sum(axis=1).tolist()
+    with np.errstate(over="ignore"):  # farther than float64 reaches is infinitely far
+        np.subtract(point, points, out=apart, where=points != point)  # equal infinities are no distance
+        distances: list[float] = apart.sum(axis=1).tolist()
     return distances

@@ -11,6 +11,7 @@ from numba import njit
 from skyline.dominance_kernels import dominates
 from skyline.live import changes as codes
 from skyline.live.due_kernels import schedule
+from skyline.live.fetch_kernels import fetch_row
 from skyline.live.links_kernels import attach, dominating_ancestor, link, release_children, unlink
 from skyline.live.objects import ABSENT, DOMINATED, GROUP, MEMBER, STATUS, WAITING
 from skyline.live.roots_kernels import (
@@ -36,6 +37,8 @@ CLOCK, SIZE, LIVE = 0, 1, 2
 """Places in `counters`."""
 ROW, OP, SLOT, REASON, BY, AT, IN_GROUP, MEMBERS = range(8)
 """Rows of the log of changes."""
+SOON, LATER = 4, 8
+"""How many rows ahead the relatives of an object are asked for, and the object itself. Twice as far ahead is slower."""
 
 
 class Table(NamedTuple):
@@ -146,6 +149,24 @@ def withdraw(nodes, points, x, orphans):
 
 
 @njit(cache=True)
+def look_ahead(nodes, points, interval, slots, i):
+    """Fetches what the rows after the i-th will read: an object, and when it is there its parent and first child."""
+    if i + LATER < len(slots) and slots[i + LATER] >= 0:
+        x = slots[i + LATER]
+        fetch_row(nodes, x)
+        fetch_row(points, x)
+        fetch_row(interval, x)
+    if i + SOON < len(slots) and slots[i + SOON] >= 0:
+        x = slots[i + SOON]
+        parent, child = np.int64(nodes[x, PARENT]), np.int64(nodes[x, CHILD])
+        if parent >= 0:
+            fetch_row(points, parent)
+        if child >= 0:
+            fetch_row(nodes, child)
+            fetch_row(points, child)
+
+
+@njit(cache=True)
 def same_point(p, i, q, j):
     for k in range(p.shape[1]):  # noqa: SIM110 (numba compiles loops only)
         if p[i, k] != q[j, k]:
@@ -214,6 +235,7 @@ def apply(table, trees, order, rows, advance_to, first_row):
             group, reason = np.int64(nodes[x, GROUP]), EXPIRED
         elif i < n and not applied and rows.slots[i] >= 0:
             x, at, by_itself = rows.slots[i], now, False
+            look_ahead(nodes, points, table.interval, rows.slots, i)
             start, end = rows.valid_from[i], rows.valid_until[i]
             if rows.deleted[i] or (end != NEVER and (end <= at or end <= start)):
                 target, group = ABSENT, np.int64(nodes[x, GROUP])

@@ -28,6 +28,8 @@ class IntKeys(Keys):
 
     def rows(self, keys: Any) -> Rows:
         array = np.asarray(keys)
+        if array.dtype == object:
+            array = np.asarray(array.tolist())
         if array.ndim != 1:
             raise InvalidInput(f"keys must be a sequence, got an array of shape {array.shape}")
         if not array.size:

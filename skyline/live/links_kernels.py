@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 
 from skyline.dominance_kernels import dominates
+from skyline.live.fetch_kernels import fetch_row
 from skyline.live.roots_kernels import CHILD, FAN, LATELY, NEXT, PARENT, PREV
 
 FEW = 512
@@ -162,9 +163,11 @@ def unlink(nodes, x):
 def release_children(nodes, points, x, all_of_them, out):
     """Unlinks the children of x, or those that it no longer dominates; lists them in `out`, gives their number."""
     released = 0
-    child = nodes[x, CHILD]
+    child = np.int64(nodes[x, CHILD])
     for _ in range(nodes[x, FAN]):
-        after = nodes[child, NEXT]
+        after = np.int64(nodes[child, NEXT])
+        fetch_row(nodes, after)
+        fetch_row(points, after)
         if all_of_them or not dominates(points, x, points, child):
             unlink(nodes, child)
             out[released] = child

@@ -87,10 +87,12 @@ def find_dominator(trees, groups, group, nodes, points, x, stack):
             first = mask & (1 << hot)
             mask ^= first
             while mask:
-                stack[depth] = trees.entries[node, lowest_lane(mask)]
-                depth += 1
+                lane = lowest_lane(mask)
                 mask &= mask - 1
-            if first:
+                if _differs(trees.lows, node, lane, points, x):
+                    stack[depth] = trees.entries[node, lane]
+                    depth += 1
+            if first and _differs(trees.lows, node, hot, points, x):
                 stack[depth] = trees.entries[node, hot]
                 depth += 1
             continue
@@ -155,15 +157,29 @@ def find_dominated(trees, groups, group, nodes, points, x, stack, out):
             if mask == 0:
                 break
         while mask:
-            entry = trees.entries[node, lowest_lane(mask)]
+            lane = lowest_lane(mask)
             mask &= mask - 1
+            entry = trees.entries[node, lane]
             if not leaf:
-                stack[depth] = entry
-                depth += 1
+                if _differs(trees.highs, node, lane, points, x):
+                    stack[depth] = entry
+                    depth += 1
             elif dominates(points, x, points, entry):
                 out[found] = entry
                 found += 1
     return found
+
+
+@njit(cache=True)
+def _differs(corners, node, lane, points, x):
+    """Whether a corner is not x itself: what lies on the far side of an equal one neither dominates x nor the reverse.
+
+    So that thousands of equal members, which are never in each other's way, are not compared one by one.
+    """
+    for k in range(points.shape[1]):  # noqa: SIM110 (numba compiles loops only)
+        if corners[node, k, lane] != points[x, k]:
+            return True
+    return False
 
 
 @njit(cache=True)
@@ -337,7 +353,8 @@ def _add_to_tree(trees, groups, group, nodes, points, x):
         lane, least = 0, np.inf
         for other in range(trees.info[node, SIZE]):
             growth = _growth(trees, node, other, points, x, top)
-            if growth < least:
+            smaller = growth == least and _margin(trees, node, other, top) < _margin(trees, node, lane, top)
+            if growth < least or smaller:
                 lane, least = other, growth
         if trees.info[trees.entries[node, lane], SIZE] == LANES:
             _weigh(trees, top, top)
@@ -376,6 +393,16 @@ def _growth(trees, node, lane, points, x, top):
             elif points[x, k] > trees.highs[node, k, lane]:
                 growth += (points[x, k] - trees.highs[node, k, lane]) * trees.weights[top, k]
     return growth
+
+
+@njit(cache=True)
+def _margin(trees, node, lane, top):
+    """The weighted extent of an entry: of several that x lies in, the smallest keeps what is equal together."""
+    margin = 0.0
+    for k in range(trees.lows.shape[1]):
+        if trees.weights[top, k] > 0.0:
+            margin += (trees.highs[node, k, lane] - trees.lows[node, k, lane]) * trees.weights[top, k]
+    return margin
 
 
 @njit(cache=True)

@@ -18,7 +18,7 @@ from skyline.live.engines import engine_of
 from skyline.live.explanation import Explanation, explain
 from skyline.live.groups import NO_GROUP, Groups
 from skyline.live.int_keys import IntKeys
-from skyline.live.keys import Keys, Rows
+from skyline.live.keys import Keys
 from skyline.live.objects import ABSENT, ALWAYS, MEMBER
 from skyline.view import NEVER, Bools, Dimensions, Floats, Ints, numbers
 
@@ -81,14 +81,13 @@ class Skyline:
         groups       (n,) labels, one skyline each: text, numbers, booleans, None, or tuples of these; default None
         touched      (n,) bool; reports a move of a member even where point and group are the same as before
 
-        A batch that cannot be applied is refused as a whole with `InvalidInput`, and nothing has changed.
+        A batch that cannot be applied is refused as a whole with `InvalidInput`, and nothing has changed. One without
+        rows changes nothing either, whatever `at`: only rows and `advance` let time pass.
         """
         listed = rows.listed("keys", keys)
-        table = self._keys if self._keys is not None or not len(listed) else _keys_for(listed)
-        if table is None:
-            return self._nothing()
-        key_rows = table.rows(listed)
         n = len(listed)
+        table = self._keys if self._keys is not None else _keys_for(listed)
+        key_rows = table.rows(listed)
         constant = self._constants.column
         gone = constant(False, np.bool_, n) if deleted is None else rows.flags("deleted", deleted, n)
         marks = constant(False, np.bool_, n) if touched is None else rows.flags("touched", touched, n)
@@ -97,8 +96,11 @@ class Skyline:
         inward = self._inward(points, gone if deleted is not None else None, n)
         when = self._times(at, n)
         labels = self._labels(groups, gone, n)
+        if not n:
+            return self._nothing()
 
-        slots, new = self._assign(table, key_rows, gone)
+        slots, new = table.assign(key_rows, ~gone)
+        self._keys = table
         if labels is None:
             group_ids, new_groups = constant(NO_GROUP, np.int64, n), list[int]()
         else:
@@ -195,10 +197,13 @@ class Skyline:
 
     @classmethod
     def load(cls, state: State, engine: str | None = None, **engine_options: Any) -> Skyline:
-        """The skyline that was dumped; it goes on as if nothing had happened. Another engine may take over."""
+        """The skyline that was dumped; it goes on as if nothing had happened.
+
+        Another engine may take over, with options of its own; without one, options replace those of the dump.
+        """
         if state.get("version") != _VERSION:
             raise InvalidInput(f"state has version {state.get('version')!r}, this library reads {_VERSION}")
-        options = json.loads(str(state["options"])) if engine is None else engine_options
+        options = engine_options if engine else {**json.loads(str(state["options"])), **engine_options}
         loaded = cls(json.loads(str(state["dimensions"])), engine or str(state["engine"]), **options)
         loaded._groups.load(state)
         if state["kind"]:
@@ -249,11 +254,6 @@ class Skyline:
         self._groups.check(labels)
         return labels
 
-    def _assign(self, table: Keys, key_rows: Rows, deleted: Bools) -> tuple[Ints, Ints]:
-        slots, new = table.assign(key_rows, ~deleted)
-        self._keys = table
-        return slots, new
-
     def _changes(self, columns: Columns, row_slots: Ints, new: Ints, new_groups: list[int]) -> Changes:
         """Names the changes' keys and groups, then lets go of the slots and ids that nothing uses any more."""
         assert self._keys is not None
@@ -299,7 +299,9 @@ def _keys_of(kind: str) -> Keys:
 
 
 def _keys_for(keys: Sequence[Any] | npt.NDArray[Any]) -> Keys:
-    """An empty table of the kind of the first key."""
+    """An empty table of the kind of the first key; without one, any will do."""
+    if not len(keys):
+        return IntKeys()
     first = keys[0].item() if isinstance(keys[0], np.generic) else keys[0]
     for kind in (int, str, bytes):
         if isinstance(first, kind) and not isinstance(first, bool):

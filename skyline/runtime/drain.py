@@ -83,6 +83,8 @@ class Drain:
         """Stops reading. Idempotent."""
         if self._handle is None:
             return
+        for message in self._messages[self._messages != 0].tolist():  # Ctrl-C struck in the middle of a poll:
+            self._library.rd_kafka_message_destroy(message)  # librdkafka would wait for these for ever
         self._library.rd_kafka_queue_destroy(self._queue)
         self._library.rd_kafka_consumer_close(self._handle)
         self._library.rd_kafka_destroy(self._handle)

@@ -69,7 +69,10 @@ def _copy(address, length, target, start):
 
 @njit(cache=True, nogil=True)
 def gather(messages, timestamp_function, destroy_function):
-    """Columns of `Records` and (m, 2) int64 of (error code, offset) of the messages that are events; frees all."""
+    """Columns of `Records` and (m, 2) int64 of (error code, offset) of the messages that are events.
+
+    Frees all, and leaves zeros in `messages`: what is not zero is still to be freed.
+    """
     rows = 0
     for message in messages:
         if _load_int32(message) == 0:
@@ -99,10 +102,12 @@ def gather(messages, timestamp_function, destroy_function):
     keys = np.empty(key_bounds[rows], dtype=np.uint8)
     values = np.empty(value_bounds[rows], dtype=np.uint8)
     row = 0
-    for message in messages:
+    for i in range(len(messages)):
+        message = messages[i]
         if _load_int32(message) == 0:
             _copy(_load_int64(message + _KEY), key_bounds[row + 1] - key_bounds[row], keys, key_bounds[row])
             _copy(_load_int64(message + _PAYLOAD), value_bounds[row + 1] - value_bounds[row], values, value_bounds[row])
             row += 1
+        messages[i] = 0
         _call_destroy(destroy_function, message)
     return keys, key_bounds, key_null, values, value_bounds, value_null, timestamps, offsets, errors

@@ -6,6 +6,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from skyline.search.tree_kernels import LEVELS
+
 NEVER = 2**63 - 1
 _OUTSIDE, _PARTLY, _INSIDE = 0, 1, 2
 
@@ -17,7 +19,7 @@ def count_dominated(parts, visible, fanout, dims, targets, floor, least, most):
     Nodes of level `floor` are not opened: with floor -1 the bounds are exact and meet. A node of which all or no
     point is dominated is never opened. O(m n^(1 - 1/d)) about.
     """
-    stack = np.empty(4096, np.int64)
+    stack = np.empty(fanout * LEVELS, np.int64)
     for part in range(len(parts)):
         tree = parts[part]
         points, died, levels, counts = tree.points, tree.died, tree.levels, tree.counts

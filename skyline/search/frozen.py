@@ -11,8 +11,8 @@ from skyline.search.approximation import Approximation, approximate
 from skyline.search.frozen_kernels import collect, count_as_of
 from skyline.search.members import Members
 from skyline.search.parts import Snapshot
-from skyline.search.query import Coordinates, Query, Space, positive
-from skyline.view import Floats, Ints
+from skyline.search.query import Coordinates, Query, Space
+from skyline.view import Floats, Ints, positive
 
 
 class FrozenIndex:

@@ -6,13 +6,15 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from skyline.search.tree_kernels import LEVELS
+
 _OUTSIDE, _PARTLY, _INSIDE = 0, 1, 2
 
 
 @njit(cache=True, nogil=True)
 def count_as_of(parts, visible, version, fanout, query, targets, out):
     """Adds to out (m,) how many rows each target (m, columns) dominates, in the question's space, box and group."""
-    stack = np.empty(4096, np.int64)
+    stack = np.empty(fanout * LEVELS, np.int64)
     for part in range(len(parts)):
         tree = parts[part]
         levels = tree.levels
@@ -50,7 +52,7 @@ def count_as_of(parts, visible, version, fanout, query, targets, out):
 @njit(cache=True, nogil=True)
 def collect(parts, visible, version, fanout, query, out):
     """Writes id, part and slot of rows in the question's box to out (most, 3) until it is full; gives their number."""
-    stack = np.empty(4096, np.int64)
+    stack = np.empty(fanout * LEVELS, np.int64)
     found = 0
     for part in range(len(parts)):
         tree = parts[part]

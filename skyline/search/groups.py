@@ -32,7 +32,10 @@ def by_label(query: Query, snapshot: Snapshot, labels: Labels) -> Query:
         strange = ids[(ids < 0) | (ids >= len(labels))]
         if len(strange):
             raise InvalidInput(f"labels must have one entry per id: id {strange[0]} has none among {len(labels)}")
-    distinct, codes = np.unique(labels, return_inverse=True)
+    try:
+        distinct, codes = np.unique(labels, return_inverse=True)
+    except TypeError as error:
+        raise InvalidInput(f"labels must be of one kind that can be sorted: {error}") from None
     return query._replace(grouped=True, labels=np.arange(float(len(distinct))), label_of=codes.astype(np.float64))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from math import isqrt
 from typing import Any
 
@@ -17,9 +17,9 @@ from skyline.search.counting import enumerate_members, top_dominating
 from skyline.search.frozen import FrozenIndex
 from skyline.search.members import Members
 from skyline.search.parts import Parts
-from skyline.search.query import LARGEST_LABEL, Coordinates, Query, Space, integers, positive
+from skyline.search.query import LARGEST_LABEL, Coordinates, Query, Space, integers
 from skyline.search.tree import PAGE, page_entries
-from skyline.view import NEVER, Dimensions, Floats, Ints
+from skyline.view import NEVER, Dimensions, Directions, Floats, Ints, numbers, positive
 
 
 class SkylineIndex:
@@ -30,7 +30,8 @@ class SkylineIndex:
     every object in a group. page: bytes of a node, as the paper counts node accesses. background: leave large merges
     to whoever calls `maintain`. Building costs O(n d log n).
 
-    Any number of threads may search, insert, delete and maintain; a search sees the objects as of its beginning.
+    Any number of threads may search, insert, delete and maintain; a search sees the objects as of its beginning. An
+    index can be copied and pickled.
 
     >>> index = SkylineIndex([[1, 9], [3, 2], [9, 1], [4, 3]])
     >>> list(index.skyline())
@@ -43,15 +44,16 @@ class SkylineIndex:
     def __init__(
         self,
         points: npt.ArrayLike,
-        directions: Sequence[str] | Mapping[str, str] | None = None,
+        directions: Directions = None,
         *,
         ids: npt.ArrayLike | None = None,
         labels: npt.ArrayLike | None = None,
         page: int = PAGE,
         background: bool = False,
     ) -> None:
-        self._space = Space(_dimensions(points, directions), labels is not None)
-        rows = self._rows(points, labels)
+        given = numbers(points)
+        self._space = Space(_dimensions(given, directions), labels is not None)
+        rows = self._rows(given, labels)
         names = np.arange(len(rows)) if ids is None else _same_length("ids", integers("ids", ids), rows)
         if ids is not None and len(np.unique(names)) < len(names):
             raise InvalidInput("ids: every id may be given once")
@@ -73,7 +75,7 @@ class SkylineIndex:
         *,
         low: Coordinates | None = None,
         high: Coordinates | None = None,
-        dims: Iterable[int | str] | None = None,
+        dims: Iterable[int | str] | int | str | None = None,
         reference: Coordinates | None = None,
         k: int = 1,
         weights: Sequence[float] | Floats | None = None,
@@ -113,8 +115,8 @@ class SkylineIndex:
         """Objects that fewer than k dominate; skyband(1) is the skyline, and the paper's K is k - 1."""
         return self.search(k=k)
 
-    def subspace(self, dims: Iterable[int | str]) -> Members:
-        """The skyline in some of the dimensions."""
+    def subspace(self, dims: Iterable[int | str] | int | str) -> Members:
+        """The skyline in some of the dimensions, or in one."""
         return self.search(dims=dims)
 
     def grouped(self, labels: npt.ArrayLike | None = None, **options: Any) -> dict[Any, Ints]:
@@ -190,15 +192,13 @@ class SkylineIndex:
         return np.ascontiguousarray(np.column_stack([rows, column.astype(np.float64)]))
 
 
-def _dimensions(points: npt.ArrayLike, directions: Sequence[str] | Mapping[str, str] | None) -> Dimensions:
-    if isinstance(directions, Mapping):
-        return Dimensions.of(directions)
-    if directions is not None:
-        return Dimensions.unnamed(directions, len(directions))
-    shape = np.shape(points)
-    if len(shape) != 2:
-        raise InvalidInput(f"points must have shape (n, d), got {shape}; no directions tell the dimensions either")
-    return Dimensions.unnamed(None, shape[1])
+def _dimensions(points: Floats, directions: Directions) -> Dimensions:
+    if points.shape == (0,) and directions is not None:
+        return Dimensions.unnamed(directions)
+    if points.ndim != 2:
+        hint = "; directions would tell d" if points.shape == (0,) else ""
+        raise InvalidInput(f"points must have shape (n, d), got {points.shape}{hint}")
+    return Dimensions.unnamed(directions, points.shape[1])
 
 
 def _same_length(what: str, array: Ints, rows: Floats) -> Ints:

@@ -90,7 +90,7 @@ class Members(Iterator[int]):
     def __next__(self) -> int:
         for member in self._ready:
             return member
-        chunk = self._search(self._chunk)
+        chunk = self._search(self._chunk, self._budget)
         self._chunk = min(2 * self._chunk, _LONGEST_CHUNK)
         self._ready = iter(chunk[:, 0].tolist())
         return next(self._ready)
@@ -104,13 +104,24 @@ class Members(Iterator[int]):
         """All that are left."""
         return self.take(sys.maxsize)
 
-    def places(self, count: int = sys.maxsize) -> Ints:
-        """The same as rows of id, part and slot in the snapshot; what iteration holds ready already is left out."""
+    def places(self, count: int = sys.maxsize, pages: int = NEVER) -> Ints:
+        """The same as rows of id, part and slot in the snapshot; what iteration holds ready already is left out.
+
+        Pauses after so many pages, for a caller who minds the time: then `over` tells whether there may be more.
+        """
         chunks = [np.empty((0, 3), np.int64)]
+        budget = min(self._budget, self.node_accesses + pages)
         while count > 0 and self._why not in (DONE, SPENT):
-            chunks.append(self._search(min(count, _LONGEST_CHUNK)))
+            chunks.append(self._search(min(count, _LONGEST_CHUNK), budget))
             count -= len(chunks[-1])
+        if self._why == SPENT and self.node_accesses < self._budget:
+            self._why = FULL
         return np.concatenate(chunks)
+
+    @property
+    def over(self) -> bool:
+        """Whether no more members will come."""
+        return self._why in (DONE, SPENT) or self.exhausted
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
         return self.rest().astype(dtype or np.int64, copy=bool(copy))
@@ -128,12 +139,12 @@ class Members(Iterator[int]):
                 size += 1
         self.state.scratch[HEAP] = size
 
-    def _search(self, count: int) -> Ints:
-        """Up to `count` further members as rows of id, part and slot; fewer only at the end."""
+    def _search(self, count: int, budget: int) -> Ints:
+        """Up to `count` further members as rows of id, part and slot; fewer only at the end, or of the budget."""
         out = np.empty((min(count, self._left), 3), np.int64)
         found = 0
         while found < len(out) and self._why not in (DONE, SPENT):
-            more, self._why = run(*self.snapshot, self.query, self.state, self._budget, out[found:])
+            more, self._why = run(*self.snapshot, self.query, self.state, budget, out[found:])
             found += more
             if self._why == GROW:
                 self.state = self.state.grown()

@@ -13,7 +13,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -82,10 +82,27 @@ class Parts:
         self._nothing = empty(1, self._columns)
         self._trees = [Packed(build(points, ids, fanout), len(ids))] if len(ids) else []
         self._version = 0
+        self._make_locks()
+        self._new_buffer()
+        self._publish()
+
+    def _make_locks(self) -> None:
         self._maintaining = threading.Lock()
         self.lock = threading.RLock()
         """Held by whoever writes; hold it to count rows that are alive."""
-        self._new_buffer()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For copies and pickles, which have locks and merges of their own. O(n)."""
+        with self.lock:
+            trees = [Packed(_copied(packed.tree), packed.alive) for packed in self._trees]
+            state = {**self.__dict__, "_trees": trees, "_buffer": _copied(self._buffer)}
+        for own in ("lock", "_maintaining", "snapshot"):
+            del state[own]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._make_locks()
         self._publish()
 
     def __len__(self) -> int:
@@ -244,6 +261,10 @@ class Parts:
             killed = sum(carry_deaths(packed.tree, merged, self._fanout, version) for packed in chosen)
             heir = [Packed(merged, len(merged.ids) - killed)]
         self._trees[at : at + len(chosen)] = heir
+
+
+def _copied(tree: Tree) -> Tree:
+    return Tree._make(array.copy() for array in tree)
 
 
 def _room(rows: int, columns: int) -> tuple[Floats, Ints]:

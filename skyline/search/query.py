@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from skyline.errors import InvalidInput
-from skyline.view import Dimensions, Floats, Ints
+from skyline.view import Dimensions, Floats, Ints, positive
 
 Coordinates = Sequence[float | None] | Floats
 """One number per dimension of the index, in given units; None (or NaN) says nothing about a dimension."""
@@ -51,7 +51,7 @@ class Space:
         self,
         low: Coordinates | None = None,
         high: Coordinates | None = None,
-        dims: Iterable[int | str] | None = None,
+        dims: Iterable[int | str] | int | str | None = None,
         reference: Coordinates | None = None,
         k: int = 1,
         weights: Sequence[float] | Floats | None = None,
@@ -68,11 +68,11 @@ class Space:
             k=positive("k", k),
         )
 
-    def _chosen(self, dims: Iterable[int | str] | None) -> Ints:
+    def _chosen(self, dims: Iterable[int | str] | int | str | None) -> Ints:
         names = self.dimensions.names
         if dims is None:
             return np.arange(len(names))
-        asked = [dims] if isinstance(dims, str) else list(dims)
+        asked = list(dims) if isinstance(dims, Iterable) and not isinstance(dims, str) else [dims]
         chosen = [names.index(dim) if dim in names else dim for dim in asked]
         for dim in chosen:
             if not _is_integer(dim) or not 0 <= int(dim) < len(names):
@@ -126,13 +126,6 @@ class Space:
         if numbers.shape != (count,):
             raise InvalidInput(f"{what} must have {count} numbers, one per dimension, got shape {numbers.shape}")
         return np.where(np.isnan(numbers), missing, numbers)
-
-
-def positive(what: str, value: Any) -> int:
-    """`value` as an integer of at least 1."""
-    if not _is_integer(value) or value < 1:
-        raise InvalidInput(f"{what} must be an integer of at least 1, got {value!r}")
-    return int(value)
 
 
 def integers(what: str, given: Any) -> Ints:

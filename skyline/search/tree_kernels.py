@@ -6,6 +6,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+LEVELS = 32
+"""More than any tree has: rows are counted in 31 bits, and a node has two children at least."""
+
 _EMPTY = np.int32(-1)
 _SAMPLE = 256
 RUN = 64

@@ -134,7 +134,10 @@ class SkylineWindow:
 
     def points(self, positions: npt.ArrayLike) -> Floats:
         """The points at these positions, as given: of elements that are kept."""
-        wanted = np.asarray(positions, dtype=np.int64).ravel()
+        given = np.asarray(positions)
+        if given.size and given.dtype.kind not in "iu":
+            raise InvalidInput(f"positions must be integers, got {given.dtype} such as {given.flat[0]!r}")
+        wanted = given.astype(np.int64).ravel()
         inward: Floats = points_of(self._store.members, self._store.index, wanted)
         if self.history:
             held = (wanted >= self._store.oldest) & (wanted < self.count)

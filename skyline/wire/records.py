@@ -55,6 +55,20 @@ class Records:
         )
 
     @classmethod
+    def joined(cls, parts: Sequence[Records]) -> Records:
+        """The records of several batches as one, in order. O(total bytes)."""
+        if len(parts) == 1:
+            return parts[0]
+        return cls(
+            *_concatenated([part.keys for part in parts], [part.key_bounds for part in parts]),
+            np.concatenate([part.key_null for part in parts]),
+            *_concatenated([part.values for part in parts], [part.value_bounds for part in parts]),
+            np.concatenate([part.value_null for part in parts]),
+            np.concatenate([part.timestamps for part in parts]),
+            np.concatenate([part.offsets for part in parts]),
+        )
+
+    @classmethod
     def of(cls, rows: Sequence[tuple[bytes | None, bytes | None, int, int]]) -> Records:
         """Records from (key, value, timestamp, offset) tuples. O(total bytes)."""
         keys, key_bounds, key_null = _joined([row[0] for row in rows])
@@ -70,3 +84,10 @@ def _joined(parts: list[bytes | None]) -> tuple[Bytes, Ints, Bools]:
     # writable, as what the drain gives: kernels are compiled for one kind of array then, not for two
     blob = np.frombuffer(bytearray(b"".join(part or b"" for part in parts)), dtype=np.uint8)
     return blob, bounds, np.array([part is None for part in parts], dtype=np.bool_)
+
+
+def _concatenated(blobs: list[Bytes], bounds: list[Ints]) -> tuple[Bytes, Ints]:
+    """Stretches of several byte arrays end to end in one. A slice's blob has more than its bounds tell of."""
+    blob = np.concatenate([blob[place[0] : place[-1]] for blob, place in zip(blobs, bounds, strict=True)])
+    lengths = np.concatenate([np.diff(place) for place in bounds])
+    return blob, np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))

@@ -65,7 +65,8 @@ def test_ids_may_be_the_caller_s_own():
 def test_a_batch_that_is_refused_changes_nothing():
     merge = SkylineMerge(["min", "min"])
     merge.add([[2.0, 2.0]])
-    for points, ids in [([[1.0, np.nan]], None), ([[1.0]], None), ([[1.0, 1.0]], [1, 2]), ([[1.0, 1.0]], [0.5])]:
+    one = [[1.0, 1.0]]
+    for points, ids in [([[1.0, np.nan]], None), ([[1.0]], None), (one, [1, 2]), (one, [0.5]), (one, [2**63])]:
         with pytest.raises(InvalidInput):
             merge.add(points, ids)
     assert merge.ids.tolist() == [0]

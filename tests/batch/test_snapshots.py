@@ -251,9 +251,9 @@ def test_ragged_rows_are_refused():
         ((np.empty((3, 17)),), "1 to 16 dimensions, got 17"),
         (([[1.0, 2.0]], ["min"]), "1 directions given for points of 2 dimensions"),
         (([[1.0]], ["up"]), "direction must be"),
-        (([[1.0]], None, 0), "cfp must be a positive integer, got 0"),
-        (([[1.0]], None, True), "cfp must be a positive integer, got True"),
-        (([[1.0]], None, 2.5), r"cfp must be a positive integer, got 2\.5"),
+        (([[1.0]], None, 0), "cfp must be an integer of at least 1, got 0"),
+        (([[1.0]], None, True), "cfp must be an integer of at least 1, got True"),
+        (([[1.0]], None, 2.5), r"cfp must be an integer of at least 1, got 2\.5"),
     ],
 )
 def test_bad_beginnings_are_refused(arguments, message):

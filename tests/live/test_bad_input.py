@@ -96,6 +96,8 @@ def test_keys_are_integers_text_or_bytes_from_the_first(keys: list[Any]) -> None
         (b"a", "a", "keys must be bytes like the first ones, got 'a'"),
         ("a", None, "keys must be str like the first ones, got None"),
         ("a", "\ud800", "a key is not valid text"),
+        (b"a", memoryview(np.arange(2)), "keys must be bytes like the first ones"),
+        (b"a", np.arange(2), "keys must be bytes like the first ones"),
     ],
 )
 def test_text_and_bytes_do_not_mix(first: Any, odd: Any, message: str) -> None:
@@ -118,6 +120,18 @@ def test_an_empty_batch_is_no_mistake(make: Make) -> None:
         assert len(live.apply(np.zeros(0, np.int64), np.zeros((0, 1)), at=9)) == 0
         assert len(live) == len(keys)
         assert live.slots([]).tolist() == []
+
+
+@pytest.mark.parametrize("known", [[], [1], ["a"]])
+def test_an_empty_batch_is_held_to_the_same_rules(make: Make, known: list[Any]) -> None:
+    live = make(["min"])
+    live.apply(known, [[1]] * len(known))
+    before = live.dump()
+    for odd in ({"points": [[1]]}, {"at": "noon"}, {"deleted": [True]}, {"groups": ["x"]}):
+        with pytest.raises(InvalidInput):
+            live.apply(**{"keys": [], "points": [], **odd})
+    live.apply([], [], at=99)
+    assert_same_state(live, before)
 
 
 @pytest.mark.parametrize("at", [9, 10.5, None, "noon", True, 2**63])
@@ -151,6 +165,14 @@ def test_engines_and_options_that_do_not_exist_are_refused() -> None:
         Skyline({"a": "min"}, engine="btree")
     with pytest.raises(InvalidInput, match=r"engine 'forest'.*fanout"):
         Skyline({"a": "min"}, fanout=3)
+
+
+def test_options_given_to_load_replace_those_of_the_dump() -> None:
+    state = Skyline({"a": "min"}, engine="lookout", capacity=10).dump()
+    assert Skyline.load(state, index="rtree")._options == {"capacity": 10, "index": "rtree"}
+    assert Skyline.load(state, engine="lookout", index="rtree")._options == {"index": "rtree"}
+    with pytest.raises(InvalidInput, match=r"engine 'lookout'.*fanout"):
+        Skyline.load(state, fanout=3)
 
 
 def test_a_state_of_another_version_is_refused() -> None:

@@ -231,6 +231,14 @@ def test_explain_names_the_dominators_and_the_nearest(make: Make) -> None:
     assert not live.explain("nobody").known
 
 
+def test_explain_measures_distances_beyond_float64_without_complaint(make: Make) -> None:
+    far = 1.7e308
+    live = make(["min", "min"])
+    live.apply(["x", "b", "a", "i"], [[far, far], [-far, far], [-far, far], [-np.inf, np.inf]])
+    why = live.explain("x")
+    assert (why.dominators, why.nearest) == (("a", "b"), "a")
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_explain_agrees_with_the_model(make: Make, seed: int) -> None:
     log = random_log(400 + seed, 60)

@@ -10,7 +10,7 @@ import pytest
 from skyline import NEVER, Skyline
 from skyline.live.forest import DominanceForest
 from skyline.live.objects import DOMINATED, MEMBER
-from skyline.live.roots_kernels import CHILD, FAN, PARENT, RING, TOP, USED
+from skyline.live.roots_kernels import CHILD, FAN, PARENT, RING, TOP, USED, find_dominated, find_dominator
 from skyline.view import Bools, Floats, Ints
 
 
@@ -151,6 +151,39 @@ def test_a_small_group_needs_no_tree() -> None:
         live.apply(rows, np.stack([rows, -rows], axis=1), deleted=rows >= size)
         live._check()
         assert (engine(live)._groups[0, TOP] > 0) == (size > 8) or 4 < size <= 8
+
+
+def test_equal_members_by_the_thousand_are_not_searched_one_by_one() -> None:
+    """A search for what relates to one of them reads the top of the tree and nothing below."""
+    live = skyline(3)
+    live.apply(np.arange(3000), np.ones((3000, 3)))
+    live._check()
+    forest = engine(live)
+    table = forest._table()
+    for search, more in ((find_dominator, ()), (find_dominated, (np.zeros(3000, np.int32),))):
+        stack = np.full(256, -1)
+        search(forest._trees, table.groups, 0, table.nodes, table.points, 5, stack, *more)
+        assert stack.tolist() == [forest._groups[0, TOP] - 1] + [-1] * 255
+    assert [(c.op, c.key) for c in live.apply([3000], [[1, 1, 1]])] == [("enter", 3000)]
+    assert len(live.apply([3001], [[1, 2, 1]])) == 0
+    assert [c.op for c in live.apply([3002], [[1, 1, 0]])] == ["leave"] * 3001 + ["enter"]
+    assert [c.op for c in live.apply([3002], [[2, 2, 2]])] == ["leave"] + ["enter"] * 3001
+    live._check()
+
+
+def test_members_that_share_few_points_come_and_go_as_the_definition_says() -> None:
+    rng = np.random.default_rng(10)
+    live, points, here = skyline(3), np.zeros((1500, 3)), np.zeros(1500, np.bool_)
+    for _ in range(12):
+        rows = rng.permutation(1500)[:700]
+        fresh = rng.integers(0, 3, (700, 3)).astype(float)
+        fresh[:, 2] = 6 - fresh[:, 0] - fresh[:, 1] + (rng.random(700) < 0.1)
+        gone = rng.random(700) < 0.3
+        live.apply(rows, fresh, deleted=gone)
+        points[rows], here[rows] = fresh, ~gone
+        live._check()
+        alive = np.flatnonzero(here)
+        assert list(live.members()) == alive[undominated(points[alive])].tolist()
 
 
 def fans(live: Skyline) -> Ints:

@@ -15,6 +15,7 @@ from skyline.live.int_keys import IntKeys
 from skyline.live.keys import Keys
 from skyline.live.keys_kernels import bytes_tag, int_tag, key_before
 from skyline.view import Ints
+from tests.live.conftest import Make
 
 KINDS: dict[str, Callable[[], Keys]] = {
     "int": IntKeys,
@@ -179,3 +180,29 @@ def test_the_secret_of_the_hash_does_not_show() -> None:
     one.release(np.arange(0, 500, 3))
     other.release(np.arange(0, 500, 3))
     assert np.array_equal(assign(one, names)[0], assign(other, names)[0])
+
+
+@pytest.mark.parametrize(
+    ("given_keys", "kept"),
+    [
+        (np.array([3, -4], np.int32), [3, -4]),
+        (np.array([3, 4], np.uint64), [3, 4]),
+        (np.array([3, 4], ">i8"), [3, 4]),
+        (np.array([3, 0, 4, 0])[::2], [3, 4]),
+        (np.array([3, 4], object), [3, 4]),
+        ([np.int16(3), 4], [3, 4]),
+        (range(3, 5), [3, 4]),
+        (np.array(["é", "bb"]), ["é", "bb"]),
+        (np.array(["é", "bb"], object), ["é", "bb"]),
+        ([np.str_("é"), "bb"], ["é", "bb"]),
+        ({"é": 0, "bb": 0}.keys(), ["é", "bb"]),
+        (np.array([b"a", b"bb"]), [b"a", b"bb"]),
+        ([b"a", bytearray(b"bb")], [b"a", b"bb"]),
+    ],
+)
+def test_keys_come_in_any_sequence_and_go_out_as_plain_values(make: Make, given_keys: Any, kept: list[Any]) -> None:
+    live = make(["min"])
+    live.apply(given_keys, [[1], [1]])
+    assert sorted(live.members(), key=kept.index) == kept
+    assert [type(key) for key in live.members()] == [type(kept[0])] * 2
+    assert live.slots(given_keys).tolist() == live.slots(kept).tolist()

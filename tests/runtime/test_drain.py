@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
@@ -131,3 +132,23 @@ def test_a_closed_drain_says_so(kafka: KafkaSettings, topic: str) -> None:
 def test_a_wrong_setting_is_named(kafka: KafkaSettings, topic: str) -> None:
     with pytest.raises(KafkaUnusable, match=r"fetch\.wait\.max\.ms"):
         Drain({**settings(kafka), "fetch.wait.max.ms": "soon"}, topic, 0, 0)
+
+
+def test_a_poll_that_was_interrupted_does_not_hold_up_the_end(
+    kafka: KafkaSettings, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C strikes when messages were taken and not freed yet; librdkafka waits for every message that is out."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    sent(kafka, topic, 10)
+    drain = Drain(settings(kafka), topic, 0, 0)
+    with monkeypatch.context() as patched:
+        patched.setattr("skyline.runtime.drain.gather", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            drain.poll(10.0)
+    closing = threading.Thread(target=drain.close, daemon=True)
+    closing.start()
+    closing.join(30)
+    assert not closing.is_alive()

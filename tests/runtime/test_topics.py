@@ -11,6 +11,7 @@ from skyline.runtime import topics
 from skyline.runtime.config import KafkaSettings
 from skyline.runtime.topics import SETTINGS, KafkaUnreachable, TopicUnfit, ensure_topics
 from skyline.view import TOPIC_KINDS, View
+from tests.maintainer.process import eventually
 
 pytestmark = pytest.mark.kafka
 
@@ -28,6 +29,12 @@ def view(unique: str) -> View:
 def create(admin: AdminClient, name: str, partitions: int = 1, **settings: str) -> None:
     config = {key.replace("_", "."): value for key, value in settings.items()}
     admin.create_topics([NewTopic(name, partitions, 1, config=config)])[name].result()
+    # a broker hears of a new topic a moment after the controller has answered
+    eventually(lambda: name in admin.list_topics(timeout=10).topics, f"{name} is known")
+
+
+def _named(settings: dict[str, str]) -> dict[str, str]:
+    return {name.replace(".", "_"): text for name, text in settings.items()}
 
 
 @pytest.mark.parametrize("kind", TOPIC_KINDS)
@@ -69,13 +76,14 @@ def test_several_partitions_are_refused_with_the_reason(
         ("skyline", "cleanup_policy", "compact,delete", "compact"),
         ("skyline", "max_message_bytes", "1048588", "16777216"),
         ("rejected", "max_message_bytes", "1048588", "16777216"),
+        ("changes", "message_timestamp_after_max_ms", "3600000", "9223372036854775807"),
+        ("changes", "message_timestamp_type", "LogAppendTime", "CreateTime"),
     ],
 )
 def test_wrong_settings_are_refused_with_the_remedy(
     kafka: KafkaSettings, admin: AdminClient, view: View, kind: str, setting: str, value: str, wanted: str
 ) -> None:
-    right = {name.replace(".", "_"): text for name, text in SETTINGS[kind].items()}
-    create(admin, view.topic(kind), **{**right, setting: value})
+    create(admin, view.topic(kind), **_named(SETTINGS[kind]) | {setting: value})
     name = setting.replace("_", ".")
     with pytest.raises(TopicUnfit) as problem:
         ensure_topics(kafka, view)
@@ -83,8 +91,23 @@ def test_wrong_settings_are_refused_with_the_remedy(
     assert f"--alter --topic {view.topic(kind)} --add-config {name}={wanted}" in str(problem.value)
 
 
+def test_a_topic_that_somebody_else_creates_meanwhile_is_checked_too(
+    kafka: KafkaSettings, admin: AdminClient, view: View, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = [dict[str, int]()]  # at first the broker does not know of it
+
+    def look(*arguments: object) -> dict[str, int]:
+        return looks.pop() if looks else existing(*arguments)  # type: ignore[arg-type]
+
+    existing = topics._existing
+    monkeypatch.setattr(topics, "_existing", look)
+    create(admin, view.topic("changes"), **_named(SETTINGS["changes"]) | {"retention_ms": "1000"})
+    with pytest.raises(TopicUnfit, match=r"retention.ms=1000"):
+        ensure_topics(kafka, view)
+
+
 def test_larger_records_than_needed_are_fine(kafka: KafkaSettings, admin: AdminClient, view: View) -> None:
-    create(admin, view.topic("rejected"), max_message_bytes="33554432")
+    create(admin, view.topic("rejected"), **_named(SETTINGS["rejected"]) | {"max_message_bytes": "33554432"})
     ensure_topics(kafka, view)
 
 

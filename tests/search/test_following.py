@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import threading
 
 import numpy as np
@@ -169,3 +171,18 @@ def test_searches_and_maintenance_run_beside_a_writer():
     members = list(index.skyline())
     index.compact()
     assert list(index.skyline()) == members
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda index: pickle.loads(pickle.dumps(index))])
+def test_a_copy_goes_its_own_way(copied):
+    points = np.random.default_rng(1).random((3000, 3))
+    index = SkylineIndex(points, labels=np.arange(3000) % 3, background=True)
+    index.insert([7], [[0.5, 0.5, 0.5]], [1])
+    members = list(index.skyline())
+    twin = copied(index)
+    index.delete(members)
+    assert list(twin.skyline()) == members
+    twin.insert([9000], [[-1.0, -1.0, -1.0]], [0])
+    twin._parts._check()
+    assert (list(twin.skyline()), len(twin), twin.maintain()) == ([9000], 3001, False)
+    assert len(index) == 3000 - len(members)

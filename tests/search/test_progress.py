@@ -45,6 +45,21 @@ def test_members_are_ascending_in_mindist_and_never_taken_back(index, points):
     assert (np.diff(sums) >= 0).all()
 
 
+def test_a_search_can_pause_after_so_many_pages(index):
+    expected = index.skyline().places().tolist()
+    members, found, pauses = index.skyline(), [], 0
+    while not members.over:
+        before = members.node_accesses
+        found += members.places(pages=3).tolist()
+        assert members.node_accesses <= before + 3
+        pauses += 1
+    assert found == expected
+    assert pauses > 5
+    few = index.skyline()
+    assert few.places(4, pages=10_000).tolist() == expected[:4]
+    assert not few.over
+
+
 def test_all_ways_to_read_the_members_agree(index):
     expected = list(index.skyline())
     assert np.asarray(index.skyline()).tolist() == expected

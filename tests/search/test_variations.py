@@ -33,6 +33,7 @@ def test_each_named_search_is_its_case_of_the_general_one(data, points, page):
     assert list(index.ranked(weights, k)) == expected(weights=weights, limit=k)
     assert list(index.dynamic(where)) == expected(reference=where)
     assert list(index.subspace(subset)) == expected(dims=subset)
+    assert list(index.subspace(subset[0])) == expected(dims=subset[:1])
 
 
 @settings(deadline=None, max_examples=150)

@@ -153,3 +153,6 @@ def test_points_that_are_gone(by_size):
     for position in (2, -1):
         with pytest.raises(InvalidInput, match="is not retained"):
             without.points([position])
+    for positions in ("1", [0.5], [True]):
+        with pytest.raises(InvalidInput, match="positions must be integers"):
+            without.points(positions)
