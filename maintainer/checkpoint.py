@@ -1,7 +1,8 @@
 """The checkpoints of one view: its state at offsets that were committed, one file each.
 
 A file is written under another name and renamed when it is whole: a crash leaves the older ones. Two are kept, in
-case the newest is damaged later.
+case the newest is damaged later. Each names the updates topic by its id: one that was deleted and created again has
+another, and offsets of the old one mean nothing in it.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import logging
 import os
 import re
 import uuid
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -30,6 +32,8 @@ class Checkpoints:
 
     directory: Path
     view: View
+    topic_id: str
+    """Of the updates topic."""
 
     def write(self, state: State) -> int:
         """Writes the state that stands at `state["position"]`, drops the oldest, gives the size in bytes."""
@@ -38,18 +42,20 @@ class Checkpoints:
         place = self.directory / f"{self.view.name}.{state['position']:020d}.checkpoint"
         unfinished = self.directory / f"{self.view.name}.{uuid.uuid4().hex}.unfinished"
         try:
-            checkpoint_file.write(unfinished, {**state, "definition": definition(self.view)})
+            checkpoint_file.write(unfinished, self._marked(state))
             unfinished.rename(place)
         except OSError:
             unfinished.unlink(missing_ok=True)  # half a checkpoint on a full disk would keep it full
             raise
         _sync_directory(self.directory)
-        for old in self._files()[_KEPT:]:
+        size = place.stat().st_size
+        # by age: those of a topic that was deleted may stand at larger offsets for long
+        for old in sorted(self._files(), key=_written, reverse=True)[_KEPT:]:
             old.unlink(missing_ok=True)
-        return place.stat().st_size
+        return size
 
-    def newest(self, limit: int) -> State | None:
-        """The newest whole checkpoint at or below offset `limit`, or None; damaged ones get a warning."""
+    def usable(self, limit: int) -> Iterator[tuple[Path, State]]:
+        """The whole checkpoints at or below offset `limit`, newest first; the others get a warning."""
         for file in self._files():
             if _position(file) > limit:
                 _log.warning("%s is ahead of the committed offset %d: not used", file, limit)
@@ -59,10 +65,15 @@ class Checkpoints:
             except (CheckpointDamaged, OSError) as error:
                 _log.warning("%s; the one before, or the log, is used", error)
                 continue
+            if state.pop("topic_id", "") != self.topic_id:
+                _log.warning("%s is of another topic that had the same name: not used", file)
+                continue
             if state.pop("definition") != definition(self.view):
                 raise ViewChanged(self.view, str(file))
-            return state
-        return None
+            yield file, state
+
+    def _marked(self, state: State) -> State:
+        return {**state, "definition": definition(self.view), "topic_id": self.topic_id}
 
     def _files(self) -> list[Path]:
         """Newest first. Files that are named otherwise are none of ours."""
@@ -81,6 +92,14 @@ def _is_checkpoint(file: Path) -> bool:
 
 def _position(file: Path) -> int:
     return int(file.name.rsplit(".", 2)[1])
+
+
+def _written(file: Path) -> int:
+    """When, in nanoseconds; 0 for a file that is gone by now."""
+    try:
+        return file.stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0
 
 
 def _sync_directory(directory: Path) -> None:

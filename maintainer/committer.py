@@ -25,17 +25,33 @@ class Committer:
         self._metrics, self._view = metrics, view
         self._condition = threading.Condition()
         self._waiting: Output | None = None
+        self._publishing = False
         self._committed = position
         self._closing = False
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name=f"commit {view}", daemon=True)
         self._thread.start()
 
+    @property
+    def committed(self) -> int:
+        """Offset before which everything is committed."""
+        return self._committed
+
+    @property
+    def busy(self) -> bool:
+        """Whether records are being published, or wait for it."""
+        return self._failure is None and (self._publishing or _has_records(self._waiting))
+
+    def check(self) -> None:
+        """Raises what ended the thread, if anything: with no batch to submit nobody else would notice."""
+        if self._failure is not None:
+            raise self._failure
+
     def submit(self, output: Output) -> None:
         """Hands over the output of the next batch; waits while too much is waiting already."""
         with self._condition:
             self._condition.wait_for(lambda: self._failure is not None or not self._full())
-            self._raise_failure()
+            self.check()
             if self._waiting is None:
                 self._waiting = output
             else:
@@ -48,20 +64,21 @@ class Committer:
             self._condition.wait_for(lambda: self._failure is not None or self._committed >= position)
             return self._committed >= position
 
+    def wait_idle(self) -> None:
+        """Waits until it is no longer busy."""
+        with self._condition:
+            self._condition.wait_for(lambda: not self.busy)
+
     def close(self) -> None:
         """Commits what was submitted and ends the thread."""
         with self._condition:
             self._closing = True
             self._condition.notify_all()
         self._thread.join()
-        self._raise_failure()
+        self.check()
 
     def _full(self) -> bool:
         return self._waiting is not None and len(self._waiting.records) > _MOST_WAITING
-
-    def _raise_failure(self) -> None:
-        if self._failure is not None:
-            raise self._failure
 
     def _run(self) -> None:
         try:
@@ -76,10 +93,9 @@ class Committer:
         """What to commit now: at once where there are records, after a while where there are only offsets."""
         with self._condition:
             self._condition.wait_for(lambda: self._waiting is not None or self._closing)
-            self._condition.wait_for(
-                lambda: self._closing or (self._waiting is not None and bool(self._waiting.records)), QUIET_SECONDS
-            )
+            self._condition.wait_for(lambda: self._closing or _has_records(self._waiting), QUIET_SECONDS)
             output, self._waiting = self._waiting, None
+            self._publishing = _has_records(output)
             self._condition.notify_all()
             return output
 
@@ -89,7 +105,7 @@ class Committer:
         self._transactions.commit(output)
         self._observe(output, time.perf_counter() - started, self._transactions.retries - retries)
         with self._condition:
-            self._committed = output.position
+            self._committed, self._publishing = output.position, False
             self._condition.notify_all()
 
     def _observe(self, output: Output, seconds: float, retries: int) -> None:
@@ -106,3 +122,7 @@ class Committer:
         metrics.seq.labels(view).set(output.seq)
         metrics.clock.labels(view).set(output.clock / 1000)
         metrics.event_lag.labels(view).set(time.time() - output.clock / 1000)
+
+
+def _has_records(output: Output | None) -> bool:
+    return output is not None and bool(output.records)

@@ -13,7 +13,7 @@ from maintainer.checkpoint import Checkpoints
 from maintainer.definition import ViewChanged, fingerprint
 from maintainer.metadata import Committed, read_committed
 from maintainer.state import ViewState, load_state, new_state
-from skyline.errors import SkylineError
+from skyline.errors import InvalidInput, SkylineError
 from skyline.runtime.drain import OLDEST, Drain
 from skyline.runtime.metrics import Metrics
 from skyline.runtime.patience import patiently
@@ -58,8 +58,8 @@ def starting_state(
         )
     if to is not None and to.fingerprint not in (None, fingerprint(view)):
         raise ViewChanged(view, f"offset {to.position} of {source.topic}")
-    saved = checkpoints.newest(to.position if to else 0)
-    state = load_state(view, saved) if saved else new_state(view)
+    saved = saved_state(view, checkpoints, to.position if to else 0)
+    state = saved or new_state(view)
     if state.position < low:
         where = f"the newest checkpoint stands at offset {state.position}" if saved else "there is no checkpoint"
         raise LogTruncated(
@@ -67,6 +67,16 @@ def starting_state(
             f"be known; restore a checkpoint from back-up, or give the view a new name and republish its objects"
         )
     return state
+
+
+def saved_state(view: View, checkpoints: Checkpoints, limit: int) -> ViewState | None:
+    """The state of the newest checkpoint that this version can read."""
+    for file, saved in checkpoints.usable(limit):
+        try:
+            return load_state(view, saved)
+        except InvalidInput as error:
+            _log.warning("%s: %s; the one before, or the log, is used", file, error)
+    return None
 
 
 def replay(

@@ -6,6 +6,9 @@
 4. hand the output to the committer, which publishes it and the input offsets in one transaction
 5. and commits, while the next batch is polled, decoded and applied
 6. now and then write a checkpoint, of committed state only
+
+A coalesced view does without the overlap of 3 and 5: its batch is whatever arrives while the last one is committed, so
+that a transaction holds one batch, and nets all of it.
 """
 
 from __future__ import annotations
@@ -26,14 +29,17 @@ from maintainer.definition import fingerprint
 from maintainer.recovery import committed, refuse_lost_offsets, replay, starting_state
 from maintainer.state import ViewState
 from maintainer.transactions import Transactions
-from skyline.runtime.drain import Drain
+from skyline.runtime.drain import MAX_BATCH, Drain
 from skyline.runtime.metrics import Metrics
+from skyline.runtime.topics import topic_id
 from skyline.view import View
 from skyline.wire.decode import UpdateDecoder
 from skyline.wire.records import Records
 
 _log = logging.getLogger("maintainer.runner")
 _POLL_SECONDS: Final = 0.1
+_GATHER_SECONDS: Final = 0.005
+"""How long a coalesced view waits for more updates before it looks whether the commit is done."""
 
 
 class Runner:
@@ -45,14 +51,17 @@ class Runner:
         self._view, self._config, self._metrics = view, config, metrics
         self._group_metadata = group_metadata
         self._source = TopicPartition(view.topic("updates"), 0)
-        self._checkpoints = Checkpoints(config.state, view)
         self._decoder = UpdateDecoder(view)
         self._stop = threading.Event()
         self.failure: BaseException | None = None
-        self.live = False
-        """Whether recovery is over."""
-        self.position = 0
+        self._committer: Committer | None = None
         self._thread = threading.Thread(target=self._run, name=f"view {view.name}", daemon=True)
+
+    @property
+    def committed(self) -> int | None:
+        """Offset before which everything is committed; None until recovery is over."""
+        committer = self._committer
+        return None if committer is None else committer.committed
 
     def start(self) -> None:
         self._thread.start()
@@ -69,7 +78,7 @@ class Runner:
             self._maintain()
         except BaseException as failure:  # reported by the service, which ends the process
             self.failure = failure
-        self.live = False
+        self._committer = None
         self._metrics.active.labels(self._view.name).set(0)
 
     def _maintain(self) -> None:
@@ -84,7 +93,8 @@ class Runner:
             to = committed(lookups, self._source)
             if to is None:
                 refuse_lost_offsets(self._view, settings)
-            state = starting_state(self._view, lookups, self._source, self._checkpoints, to)
+            checkpoints = Checkpoints(self._config.state, self._view, topic_id(kafka, self._source.topic))
+            state = starting_state(self._view, lookups, self._source, checkpoints, to)
         finally:
             lookups.close()
         with Drain(settings, self._source.topic, self._source.partition, state.position) as drain:
@@ -98,19 +108,32 @@ class Runner:
             _log.info(
                 "%s: live at offset %d after %.1f s", self._view.name, state.position, time.perf_counter() - started
             )
-            self._follow(state, drain, transactions, rest)
+            committer = Committer(transactions, self._metrics, self._view.name, state.position)
+            checkpointing = Checkpointing(checkpoints, committer, self._metrics, self._config.checkpoint_seconds)
+            self._follow(state, drain, rest, committer, checkpointing)
 
-    def _follow(self, state: ViewState, drain: Drain, transactions: Transactions, rest: Records) -> None:
-        committer = Committer(transactions, self._metrics, self._view.name, state.position)
-        checkpointing = Checkpointing(self._checkpoints, committer, self._metrics, self._config.checkpoint_seconds)
-        self.position = state.position
-        self.live = True
+    def _follow(
+        self, state: ViewState, drain: Drain, rest: Records, committer: Committer, checkpointing: Checkpointing
+    ) -> None:
+        self._committer = committer
         self._process(state, committer, rest)
         while not self._stop.is_set():
-            self._process(state, committer, drain.poll(_POLL_SECONDS))
+            self._process(state, committer, self._next(drain, committer))
+            committer.check()
             checkpointing.when_due(state)
         committer.close()
         checkpointing.last(state)
+
+    def _next(self, drain: Drain, committer: Committer) -> Records:
+        """What has arrived; for a coalesced view, until the transaction under way is committed."""
+        records = drain.poll(_POLL_SECONDS)
+        if not self._view.coalesce or not len(records):
+            return records
+        parts = [records]
+        while committer.busy and sum(map(len, parts)) < MAX_BATCH:
+            parts.append(drain.poll(_GATHER_SECONDS))
+        committer.wait_idle()
+        return Records.joined(parts)
 
     def _process(self, state: ViewState, committer: Committer, records: Records) -> None:
         if not len(records):
@@ -122,4 +145,3 @@ class Runner:
         with self._metrics.engine_seconds.labels(view).time():
             output = state.apply(batch)
         committer.submit(output)
-        self.position = state.position

@@ -19,6 +19,15 @@ _log = logging.getLogger("maintainer.service")
 _POLL_SECONDS: Final = 0.1
 _LAG_SECONDS: Final = 2.0
 _CALL_SECONDS: Final = 5.0
+_HOPELESS: Final = frozenset(
+    {
+        KafkaError.TOPIC_AUTHORIZATION_FAILED,
+        KafkaError.GROUP_AUTHORIZATION_FAILED,
+        KafkaError.INVALID_SESSION_TIMEOUT,
+        KafkaError.INCONSISTENT_GROUP_PROTOCOL,
+    }
+)
+"""What a group answers again and again, until somebody changes a setting."""
 
 
 class ViewService:
@@ -50,7 +59,7 @@ class ViewService:
 
     def ready(self) -> str | None:
         """What is missing, if anything: for /readyz. A standby is ready."""
-        if self._runner is not None and not self._runner.live:
+        if self._runner is not None and self._runner.committed is None:
             return f"{self.view.name}: recovering"
         return self.alive()
 
@@ -93,13 +102,10 @@ class ViewService:
         if self._runner is not None:
             if self._runner.failure is not None:
                 raise self._runner.failure
-            self._measure_lag(consumer, self._runner)
+            self._measure_lag(consumer, self._runner.committed)
 
     def _notice(self, error: KafkaError) -> None:
-        if error.fatal() or error.code() in (
-            KafkaError.TOPIC_AUTHORIZATION_FAILED,
-            KafkaError.GROUP_AUTHORIZATION_FAILED,
-        ):
+        if error.fatal() or error.code() in _HOPELESS:
             raise SkylineError(f"the group of view {self.view.name!r} cannot be joined: {error.str()}")
         _log.info("%s: %s", self.view.name, error.str())
 
@@ -107,6 +113,11 @@ class ViewService:
         consumer.incremental_assign(partitions)
         if not partitions:
             return
+        if [place.partition for place in partitions] != [0]:
+            raise SkylineError(
+                f"topic {self.view.topic('updates')} was given more partitions: a view needs exactly 1, because its "
+                f"skyline is global and one engine must see every update"
+            )
         consumer.pause(partitions)
         _log.info("%s: this process maintains the view", self.view.name)
         self._metadata = consumer.consumer_group_metadata()
@@ -133,8 +144,8 @@ class ViewService:
             raise failure
         _log.info("%s: given up in good order", self.view.name)
 
-    def _measure_lag(self, consumer: Consumer, runner: Runner) -> None:
-        if not runner.live or time.monotonic() - self._lag_checked < _LAG_SECONDS:
+    def _measure_lag(self, consumer: Consumer, committed: int | None) -> None:
+        if committed is None or time.monotonic() - self._lag_checked < _LAG_SECONDS:
             return
         self._lag_checked = time.monotonic()
         try:
@@ -144,4 +155,4 @@ class ViewService:
         except KafkaException as error:
             _log.info("%s: lag unknown: %s", self.view.name, error.args[0].str())
             return
-        self._metrics.lag.labels(self.view.name).set(max(0, high - runner.position))
+        self._metrics.lag.labels(self.view.name).set(max(0, high - committed))

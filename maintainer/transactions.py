@@ -95,7 +95,8 @@ class Transactions:
             except KafkaException as error:
                 self._abort(producer, error)
                 if time.monotonic() > deadline:
-                    raise PublishFailed(f"transactions were aborted for {_PATIENCE_SECONDS:.0f} s: giving up") from None
+                    why = f"{error.args[0].str()} ({error.args[0].name()})"
+                    raise PublishFailed(f"transactions were aborted for {_PATIENCE_SECONDS:.0f} s: {why}") from None
 
     def _attempt(self, producer: Producer, output: Output) -> None:
         producer.begin_transaction()
@@ -133,7 +134,7 @@ class Transactions:
 def _insisted(call: Callable[[], Any]) -> None:
     """Calls again while Kafka says that the same call may still succeed."""
     deadline = time.monotonic() + _PATIENCE_SECONDS
-    while time.monotonic() < deadline:
+    while True:
         try:
             call()
             return
@@ -143,9 +144,11 @@ def _insisted(call: Callable[[], Any]) -> None:
                 raise _final(problem) from None
             if not problem.retriable():
                 raise
+            if time.monotonic() > deadline:
+                why = f"Kafka asked to try again for {_PATIENCE_SECONDS:.0f} s: {problem.str()}"
+                raise PublishFailed(why) from None
             _log.warning("Kafka asks to try again: %s", problem.str())
             time.sleep(_PAUSE_SECONDS)
-    raise PublishFailed(f"Kafka asked for {_PATIENCE_SECONDS:.0f} s to try again: giving up")
 
 
 def _final(problem: Any) -> SkylineError:

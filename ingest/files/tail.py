@@ -20,7 +20,7 @@ from skyline.runtime.topics import TIMEOUT, KafkaUnreachable
 
 _PARTITION = 0
 _GROUP = "skyline-ingest"
-_SILENCE_SECONDS = 5.0
+_POLL_SECONDS = 0.5
 _PASSING = (
     KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE, KafkaError.UNKNOWN_TOPIC_OR_PART,
     KafkaError._UNKNOWN_PARTITION, KafkaError._UNKNOWN_TOPIC,
@@ -51,14 +51,19 @@ def written_since(kafka: KafkaSettings, topic: str, offset: int) -> Generator[Wr
     start = max(offset, first)
     if start >= past:
         return
-    with Drain(kafka.client(group_id=_GROUP), topic, _PARTITION, start) as drain:
+    # with the end told, which passes offsets without records: silence would not tell a slow broker from the end
+    settings = kafka.client(group_id=_GROUP, enable_partition_eof=True)
+    with Drain(settings, topic, _PARTITION, start) as drain:
+        heard = time.monotonic()
         while drain.position < past:
-            records = drain.poll(_SILENCE_SECONDS)
-            if not len(records):
-                return  # the last offsets hold no records: marks of other producers' transactions
+            records = drain.poll(_POLL_SECONDS)
             for row in range(len(records)):
                 if records.offsets[row] < past:
                     yield records.key(row), records.value(row), int(records.timestamps[row])
+            if len(records):
+                heard = time.monotonic()
+            elif time.monotonic() > heard + TIMEOUT:
+                raise KafkaUnreachable(f"{topic} cannot be read from offset {drain.position} to its end at {past}")
 
 
 class Tail:

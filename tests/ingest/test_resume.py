@@ -7,6 +7,7 @@ from pathlib import Path
 
 import orjson
 import pytest
+from confluent_kafka import Producer
 
 from ingest.batch import Batch
 from ingest.files.main import ALL_SENT, main
@@ -43,6 +44,15 @@ def test_the_end_of_a_topic_is_read_from_an_offset_on(kafka: KafkaSettings, uniq
     publish(kafka, topic, rows)
     assert list(written_since(kafka, topic, 4)) == rows[4:]
     assert list(written_since(kafka, topic, 10)) == []
+    producer = Producer(kafka.client(transactional_id=unique))
+    producer.init_transactions(60)
+    producer.begin_transaction()
+    producer.produce(topic, b"{}", b"other", timestamp=1)
+    producer.commit_transaction(60)
+    # the last offset is the transaction's marker, which nobody is ever given
+    eventually(lambda: ends_of(kafka, topic)[1] == 12, "the transaction is over")
+    assert list(written_since(kafka, topic, 9)) == [rows[9], (b"other", b"{}", 1)]
+    assert list(written_since(kafka, topic, 11)) == []
 
 
 @pytest.mark.kafka

@@ -98,6 +98,22 @@ def read_all(kafka: KafkaSettings, topic: str) -> list[tuple[bytes | None, bytes
     return rows
 
 
+def transactions(kafka: KafkaSettings, topic: str) -> list[list[bytes | None]]:
+    """Keys of every committed record, by transaction: behind each one the log has a marker, which takes an offset."""
+    settings = kafka.client(group_id="reader", isolation_level="read_committed", enable_partition_eof=True)
+    found: list[list[bytes | None]] = []
+    past = -1
+    with Drain(settings, topic, 0, 0) as drain:
+        while not drain.at_end:
+            records = drain.poll(1.0)
+            for row, offset in enumerate(records.offsets.tolist()):
+                if offset != past:
+                    found.append([])
+                found[-1].append(records.key(row))
+                past = offset + 1
+    return found
+
+
 def read_headers(kafka: KafkaSettings, topic: str) -> list[list[tuple[str, bytes]]]:
     """Headers of every committed record of the topic."""
     settings = kafka.client(

@@ -35,7 +35,7 @@ def test_kills_do_not_show(broker: Broker, unique: str, tmp_path: Path, pytestco
     kafka = KafkaSettings(broker.address)
     lives, feeder = begin(kafka, tmp_path, unique)
     try:
-        kill(lives, kills=1000 if pytestconfig.getoption("--soak") else 50)
+        kill(lives, kills=pytestconfig.getoption("--soak"))
     finally:
         end(lives, feeder)
     check(kafka, lives)
@@ -44,7 +44,7 @@ def test_kills_do_not_show(broker: Broker, unique: str, tmp_path: Path, pytestco
 
 @pytest.mark.timeout(7200)
 def test_broker_restarts_do_not_show(own_broker: Broker, tmp_path: Path, pytestconfig: pytest.Config) -> None:
-    count = 50 if pytestconfig.getoption("--soak") else 5
+    count = pytestconfig.getoption("--soak") // 10
     kafka = KafkaSettings(own_broker.address)
     lives, feeder = begin(kafka, tmp_path, "view")
     restarts = Restarts(own_broker, feeder, count)

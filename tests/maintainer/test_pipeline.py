@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import orjson
 import pytest
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
 from skyline.runtime.config import KafkaSettings, load_views
 from skyline.runtime.topics import ensure_topics
@@ -15,6 +15,7 @@ from tests.maintainer.harness import (
     committed,
     publish,
     read_all,
+    transactions,
     updates,
     view_file,
 )
@@ -64,16 +65,45 @@ def test_more_than_one_partition_is_refused(kafka: KafkaSettings, unique: str, t
     assert "has 3 partitions: a view needs exactly 1" in maintainer.text()
 
 
-def test_coalesced_changes_still_lead_to_the_skyline(kafka: KafkaSettings, unique: str, tmp_path: Path) -> None:
+def test_partitions_that_are_added_later_are_refused(kafka: KafkaSettings, unique: str, tmp_path: Path) -> None:
+    views = view_file(tmp_path, unique)
+    flags = ("--kafka", "topic.metadata.refresh.interval.ms=200")
+    with Maintainer(kafka, views, tmp_path / "state", *flags) as maintainer:
+        maintainer.until(lambda: "live at" in maintainer.text(), "live")
+        admin, topic = AdminClient(kafka.client()), f"{unique}.updates"
+        admin.create_partitions([NewPartitions(topic, 2)])[topic].result()
+        assert maintainer.wait_end() == 1
+    assert f"topic {topic} was given more partitions: a view needs exactly 1" in maintainer.text()
+
+
+def test_a_group_that_cannot_be_joined_is_an_error(kafka: KafkaSettings, unique: str, tmp_path: Path) -> None:
+    views = view_file(tmp_path, unique)
+    with Maintainer(kafka, views, tmp_path / "state", "--session-timeout-ms", "500") as maintainer:
+        assert maintainer.wait_end() == 1
+    assert f"the group of view '{unique}' cannot be joined" in maintainer.text()
+    assert "session timeout" in maintainer.text().lower()
+
+
+def test_coalesced_changes_lead_to_the_skyline_with_one_change_per_object_and_transaction(
+    kafka: KafkaSettings, unique: str, tmp_path: Path
+) -> None:
     views = view_file(tmp_path, unique, coalesce=True)
     view = load_views(views)[unique]
     ensure_topics(kafka, view)
-    rows = updates(seed=3, count=2000)
-    for end in (1000, 2000):
-        publish(kafka, view.topic("updates"), rows[end - 1000 : end])
-        with Maintainer(kafka, views, tmp_path / "state") as maintainer:
-            maintainer.until(lambda end=end: committed(kafka, unique) == end, "part committed")
-            assert maintainer.stop() == 0, maintainer.text()
-    seqs = [orjson.loads(value or b"")["seq"] for _, value, _ in read_all(kafka, view.topic("changes"))]
-    assert seqs == list(range(1, len(seqs) + 1))
-    assert len(seqs) < 700
+    rows = updates(seed=3, count=1500, objects=20)
+    producer = Producer(kafka.client(linger_ms=0))
+    with Maintainer(kafka, views, tmp_path / "state") as maintainer:
+        maintainer.until(lambda: "live at" in maintainer.text(), "live")
+        for key, value, at in rows[:700]:  # one by one: each poll gives a few of them, each transaction many
+            producer.produce(view.topic("updates"), value, key, timestamp=at)
+            assert producer.flush(60) == 0
+        maintainer.until(lambda: committed(kafka, unique) == 700, "first part committed")
+        maintainer.kill()
+    publish(kafka, view.topic("updates"), rows[700:])
+    with Maintainer(kafka, views, tmp_path / "state") as maintainer:
+        maintainer.until(lambda: committed(kafka, unique) == len(rows), "second part committed")
+        assert maintainer.stop() == 0, maintainer.text()
+    check_published(kafka, view, rows)
+    told = transactions(kafka, view.topic("changes"))
+    assert all(len(set(keys)) == len(keys) for keys in told)
+    assert sum(map(len, told)) < 700

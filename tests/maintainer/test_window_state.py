@@ -52,10 +52,9 @@ def run(view: View, rows: list[window_oracle.Row], cuts: list[int], reload: Path
         assert output.seq == state.seq
         published += output.records
         if reload is not None:
-            checkpoints = Checkpoints(reload, view)
+            checkpoints = Checkpoints(reload, view, "a topic")
             checkpoints.write(state.dump())
-            saved = checkpoints.newest(state.position)
-            assert saved is not None
+            _, saved = next(checkpoints.usable(state.position))
             state = load_state(view, saved)
     return published
 
