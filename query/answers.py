@@ -8,18 +8,18 @@ from typing import Any, Final
 import numpy as np
 import orjson
 
-from query.encode import Encoder, number
-from query.gate import Deadline
-from query.objects import Record, points_of
+from query.encode import Encoder
+from query.gate import COUNTED_AT_ONCE, PAGES_AT_ONCE, Deadline
+from query.objects import Record
 from query.problems import bad_parameter, too_large
 from query.question import Question, matches
+from query.score import Score
 from query.table import State, Table
 from query.windowed import WindowTable
 from skyline.search import Members
-from skyline.view import Floats
 
 _FIRST, _LARGEST = 16, 1024
-"""Members of the first chunk and of the largest: between two of them the deadline is looked at."""
+"""Members of the first chunk and of the largest, at most."""
 
 PLAIN_AT_ONCE: Final = 2_000
 """Members of a plain answer that may be encoded on the event loop: about 2 ms."""
@@ -32,23 +32,20 @@ class Search:
         self._table, self._state, self._question, self._encoder = table, state, question, encoder
         self._labels = self._wanted_labels()
         self._left = question.limit
+        self._score = None if question.weights is None else Score(table.view.dimensions, question)
         self.cut = False
-        """Whether the limit left something out, or may have."""
+        """Whether the limit left something out."""
 
     def chunks(self, deadline: Deadline) -> Iterator[list[bytes]]:
-        """Chunks of growing size, in ascending order of the sum or score."""
+        """Chunks of growing size, some empty, in ascending order of the sum or score."""
         if self._labels is not None and not len(self._labels):
             return
         members, size = self._begin(), _FIRST
-        while True:
+        largest = COUNTED_AT_ONCE if self._question.enumerate else _LARGEST
+        while not members.over and not self.cut:
             deadline.check()
-            places = members.places(size)
-            if not len(places):
-                return
-            yield self._encode(members, places)
-            if self.cut:
-                return
-            size = min(2 * size, _LARGEST)
+            yield self._encode(members, members.places(size, PAGES_AT_ONCE))
+            size = min(2 * size, largest)
 
     def _wanted_labels(self) -> list[int] | None:
         """Numbers of the groups that are asked for; None where the view has no groups."""
@@ -84,26 +81,16 @@ class Search:
             kept = [row for row, record in enumerate(records) if record[2] in wanted]
             places, records = places[kept], [records[row] for row in kept]
         if self._left is not None:
-            self.cut = len(records) >= self._left
+            self.cut = len(records) > self._left
             places, records = places[: self._left], records[: self._left]
             self._left -= len(records)
         more = [b""] * len(records)
-        if self._question.weights is not None:
-            scores = score(self._table, records, self._question.weights)
-            more = [b',"score":' + number(value) for value in scores.tolist()]
+        if self._score is not None:
+            more = [b',"score":' + orjson.dumps(value) for value in self._score.of(self._table.points(records))]
         if self._question.enumerate:
             counts = self._state.index.dominated(members.query, places).tolist()
             more = [text + b',"dominates":%d' % count for text, count in zip(more, counts, strict=True)]
         return [self._encoder.member(record, text) for record, text in zip(records, more, strict=True)]
-
-
-def score(table: Table, records: list[Record], weights: list[float]) -> Floats:
-    """Weighted sums, smaller being better: maximised values count negative."""
-    dimensions = table.view.dimensions
-    points = points_of(records, len(dimensions)) * dimensions.signs
-    chosen = np.array(weights) > 0
-    scores: Floats = points[:, chosen] @ np.array(weights)[chosen]
-    return scores
 
 
 def search_answer(
@@ -128,9 +115,9 @@ def window_answer(table: WindowTable, question: Question, encoder: Encoder, most
         state, records = table.last(question.last)
     more = [b""] * len(records)
     if question.weights is not None:
-        scores = score(table, records, question.weights)
-        order = np.argsort(scores, kind="stable").tolist()
-        records, more = [records[row] for row in order], [b',"score":' + number(scores[row]) for row in order]
+        score = Score(table.view.dimensions, question)
+        records = [records[row] for row in np.argsort(score.order(table.points(records)), kind="stable").tolist()]
+        more = [b',"score":' + orjson.dumps(value) for value in score.of(table.points(records))]
     shown = len(records) if question.limit is None else min(len(records), question.limit)
     if shown > most:
         raise too_large(most)
@@ -165,17 +152,19 @@ class PlainAnswers:
     def __init__(self, table: Table, encoder: Encoder) -> None:
         self._table, self._encoder = table, encoder
         self._fragments: dict[str, tuple[Record, bytes]] = {}
-        self._version = -1
-        self._members: list[bytes] = []
+        self._encoded: tuple[int, list[bytes]] = (-1, [])
+        """The version, and its members: one assignment, for answers are given by more than one thread."""
 
     def members(self) -> tuple[State, list[bytes]]:
         """The state and its members, by key. O(1) while no member changes, else O(m log m)."""
         table = self._table
+        version, members = self._encoded
+        state = table.state
+        if state is not None and state.version == version:
+            return state, members
         with table.lock:
             state = table.state
             assert state is not None
-            if state.version == self._version:
-                return state, self._members
             records = [table.objects.get(key) for key in sorted(table.members)]
         fragments: dict[str, tuple[Record, bytes]] = {}
         for record in records:
@@ -186,5 +175,5 @@ class PlainAnswers:
             fragments[record[0]] = known
         self._fragments = fragments
         members = [fragment for _, fragment in fragments.values()]
-        self._version, self._members = state.version, members
+        self._encoded = (state.version, members)
         return state, members

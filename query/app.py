@@ -43,15 +43,15 @@ def create_app(service: Service) -> FastAPI:
     app.state.service = service
     for part in (views, skyline, objects, changes, operations, page):
         app.include_router(part.router)
-    app.add_middleware(Measured, metrics=service.metrics)
+    app.add_middleware(Measured, metrics=service.metrics, views=frozenset(service.views))
     return app
 
 
 class Measured:
     """Counts and times every request, by view, route and status."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
-        self._app, self._metrics = app, metrics
+    def __init__(self, app: ASGIApp, metrics: Metrics, views: frozenset[str]) -> None:
+        self._app, self._metrics, self._views = app, metrics, views
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -72,6 +72,7 @@ class Measured:
     def _count(self, scope: Scope, status: int, seconds: float) -> None:
         """Unknown routes and views share one label each: names that clients make up must not become series."""
         route = getattr(scope.get("route"), "path", "none")
-        view = scope.get("path_params", {}).get("view", "") if status != 404 else ""
+        asked = scope.get("path_params", {}).get("view", "")
+        view = asked if asked in self._views else ""
         self._metrics.requests.labels(view, route, str(status)).inc()
         self._metrics.request_seconds.labels(view, route).observe(seconds)

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import zlib
+from functools import lru_cache
+from typing import Final
+
+_UNPACKED: Final = 4
+"""Chunks that are held unpacked: readers who come back together ask for the same ones."""
 
 
 class Chunk:
@@ -26,6 +31,11 @@ class Chunk:
         self._values = []
 
     def values(self) -> list[bytes]:
-        """The changes. O(chunk)."""
+        """The changes, not to be changed. O(chunk)."""
         values = self._values  # read before `_packed`: whoever seals meanwhile leaves this list as it is
-        return values[:] if self._packed is None else zlib.decompress(self._packed).split(b"\n")
+        return values[:] if self._packed is None else _unpacked(self._packed)
+
+
+@lru_cache(_UNPACKED)
+def _unpacked(packed: bytes) -> list[bytes]:
+    return zlib.decompress(packed).split(b"\n")

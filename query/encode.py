@@ -58,7 +58,3 @@ def interval_of(record: Record) -> dict[str, Any]:
 def spliced(extras: bytes) -> dict[str, Any]:
     """Group and carried fields of a record, as a dictionary."""
     return orjson.loads(b"{" + extras[1:] + b"}") if extras else {}
-
-
-def number(value: float) -> bytes:
-    return written(float(value))

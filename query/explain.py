@@ -7,11 +7,11 @@ from typing import Any, Final
 import numpy as np
 
 from query.encode import Encoder, interval_of, spliced
-from query.gate import Deadline
+from query.gate import PAGES_AT_ONCE, Deadline
+from query.layers import depth
 from query.objects import Record, point_of
 from query.table import State, Table
-from skyline import skyline_of
-from skyline.view import Floats, Ints
+from skyline.view import Floats
 from skyline.wire.fields import jsonable
 
 LAYERS: Final = 10
@@ -34,10 +34,12 @@ def explain(table: Table, state: State, record: Record, encoder: Encoder, deadli
         return {**answer, "state": "waiting", "member": False}
     box = _box_above(table, record)
     label = record[2] if table.view.group_by else None
-    places = state.index.search(**box, label=label).places()
-    deadline.check()
-    above = table.objects.records(places[:, 0].tolist())
-    dominators = [other for other in above if other[1] != record[1]]
+    search = state.index.search(**box, label=label)
+    dominators: list[Record] = []
+    while not search.over:
+        deadline.check()
+        above = table.objects.records(search.places(pages=PAGES_AT_ONCE)[:, 0].tolist())
+        dominators += [other for other in above if other[1] != record[1]]
     answer |= {"state": "dominated" if dominators else "member", "member": not dominators}
     answer["dominated_by"] = _dominated_by(record, dominators, encoder)
     answer["layer"], answer["deeper_than"] = _layer(table, state, record, box, label, deadline)
@@ -82,33 +84,21 @@ def _gap(worse: Floats, better: Floats) -> Floats:
 def _layer(
     table: Table, state: State, record: Record, box: dict[str, Any], label: int | None, deadline: Deadline
 ) -> tuple[int | None, int | None]:
-    """(layer, None), or (None, LAYERS) for an object that is deeper.
+    """(layer, None), or (None, n) for an object that is deeper than n: LAYERS, or as far as the time allowed to see.
 
-    Members are layer 1; layer i + 1 is the skyline of what layers 1 to i leave. What dominates an object lies in its
-    box, and so does all that dominates that: peeling the box is enough. A sample of it gives a lower bound, which
-    settles most objects that are deep.
+    What dominates an object lies in its box, and so does all that dominates that: the layers of the box are enough. A
+    sample of it gives a lower bound, which settles most objects that are deep.
     """
+    point = table.view.dimensions.inward([point_of(record)])[0]
     for most in (_SAMPLE, max(state.objects, _SAMPLE)):
         places = state.index.within(box["low"], box["high"], label, most)
         rows = state.index.rows(places)[:, : len(table.view.dimensions)]
-        layer = 1 + _peels(rows, table.view.dimensions.inward([point_of(record)])[0], deadline)
-        if layer > LAYERS:
-            return None, LAYERS
+        layers, all_ = depth(rows[(rows != point).any(axis=1)], LAYERS, deadline)
+        if layers == LAYERS or not all_:
+            break
         if len(places) < most:
-            return layer, None
-    return layer, None
-
-
-def _peels(rows: Floats, point: Floats, deadline: Deadline) -> int:
-    """Layers among the rows that differ from `point`, counted up to LAYERS."""
-    rest = rows[(rows != point).any(axis=1)]
-    peels = 0
-    while len(rest) and peels < LAYERS:
-        deadline.check()
-        top: Ints = skyline_of(rest)
-        rest = np.delete(rest, top, axis=0)
-        peels += 1
-    return peels
+            return 1 + layers, None
+    return None, layers
 
 
 def _to_enter(table: Table, record: Record, dominators: list[Record]) -> list[dict[str, Any]]:

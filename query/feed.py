@@ -78,6 +78,10 @@ class Feed:
         self.flushed = 0
         """Number of the last change that was handed to the readers."""
         self.readers: set[Subscription] = set()
+        """Those that have all up to there."""
+        self.streams = 0
+        """Open streams, those that are still catching up included."""
+        self._closed = False
 
     def open(self) -> None:
         """Called on the event loop, before any reader."""
@@ -98,14 +102,21 @@ class Feed:
         assert seq >= self.flushed
         reader = Subscription(seq, self._room, self._last_words)
         self.readers.add(reader)
+        if self._closed:
+            self._end(reader)
         return reader
 
     def close(self) -> None:
         """Ends every stream, in good order."""
         if self._beat is not None:
             self._beat.cancel()
-        for reader in list(self.readers):
-            reader.finish("closing", "the service stops: reconnect with Last-Event-ID to go on")
+        self._closed = True
+        for reader in self.readers:
+            self._end(reader)
+
+    @staticmethod
+    def _end(reader: Subscription) -> None:
+        reader.finish("closing", "the service stops: reconnect with Last-Event-ID to go on")
 
     def _schedule(self) -> None:
         assert self._loop is not None

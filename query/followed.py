@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 import time
 from typing import Any, Final
@@ -24,6 +25,7 @@ from skyline.wire.records import Records
 
 _KEEP_MORE_SECONDS: Final = 5.0
 _MAINTAIN_SECONDS: Final = 0.05
+_MAINTAIN_NICE: Final = 10
 _WAIT_STEP_SECONDS: Final = 0.002
 
 
@@ -63,6 +65,18 @@ class FollowedView:
                 headers={"Retry-After": "1"},
             )  # fmt: skip
         return state
+
+    def seq(self, state: State) -> int:
+        """Number of the last change up to a state: counted, or where changes are coalesced, as published."""
+        return self.history.seq_before(state.stamp.offset) if self.view.coalesce else state.stamp.seq
+
+    def intervals(self, key: str, state: State, most: int) -> tuple[int, list[dict[str, Any]]]:
+        """When an object was a member up to a state, and the last change that this rests on.
+
+        That is the state's own, unless the maintainer is behind.
+        """
+        upto = min(self.seq(state), self.history.last)
+        return upto, [interval.fields() for interval in self.history.intervals(key, most, upto)]
 
     async def reach(self, offset: int, seconds: float) -> State:
         """The state once the update at `offset` is in; waits for it, but not for ever."""
@@ -127,7 +141,7 @@ class FollowedView:
                 "first": self.history.first, "last": self.history.last, "oldest": self.history.oldest,
                 "whole": self.history.whole,
             },
-            "readers": len(self.feed.readers),
+            "readers": self.feed.streams,
         }  # fmt: skip
 
     def measure(self) -> None:
@@ -137,7 +151,7 @@ class FollowedView:
             self._metrics.query_offset.labels(self.view.name).set(state.stamp.offset)
             self._metrics.query_objects.labels(self.view.name).set(state.objects)
         self._metrics.query_lag.labels(self.view.name).set(self.updates.lag)
-        self._metrics.readers.labels(self.view.name).set(len(self.feed.readers))
+        self._metrics.readers.labels(self.view.name).set(self.feed.streams)
 
     def _apply(self, records: Records) -> None:
         self.table.apply(self._decoder.decode(records))
@@ -146,6 +160,8 @@ class FollowedView:
         self.feed.offer(self.history.append(records))
 
     def _maintain(self) -> None:
+        # requests come first: a merge of a million objects keeps a core busy for a second, and nobody waits for it
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _MAINTAIN_NICE)
         while not self._stop.wait(_MAINTAIN_SECONDS):
             began = time.perf_counter()
             if self.table.maintain():

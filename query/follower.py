@@ -12,11 +12,18 @@ from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from skyline.errors import SkylineError
 from skyline.runtime.config import KafkaSettings
-from skyline.runtime.drain import Drain
+from skyline.runtime.drain import MAX_BATCH, Drain
 from skyline.wire.records import Records
 
 _log = logging.getLogger("query.follower")
 _POLL_SECONDS: Final = 0.1
+_LIVE_BATCH: Final = 2_000
+"""Records of a batch once it follows, at most: requests wait for the moment in which a batch becomes visible."""
+
+_PACE_SECONDS: Final = 0.02
+"""Batches begin at least so far apart once it follows: at 20,000 updates a second, batches as small as they come would
+take twice the time that fewer, larger ones do, from the requests."""
+
 _CALL_SECONDS: Final = 30.0
 _LAG_SECONDS: Final = 1.0
 _GROUP: Final = "skyline-query"
@@ -83,7 +90,8 @@ class Follower:
         self.position = self.begin
         with Drain(self._settings, self.topic, 0, self.begin) as drain:
             while not self._stop.is_set():
-                records = drain.poll(_POLL_SECONDS)
+                records = drain.poll(_POLL_SECONDS, _LIVE_BATCH if self.live else MAX_BATCH)
+                polled = time.monotonic()
                 if len(records):
                     self._handle(records)
                     self.position = drain.position
@@ -92,6 +100,8 @@ class Follower:
                 # the end may lie behind a transaction's marker, which is no record
                 if not self.live and (self.position >= end or self._at_end):
                     self._go_live(time.perf_counter() - began)
+                if self.live and 0 < len(records) < _LIVE_BATCH:
+                    self._stop.wait(polled + _PACE_SECONDS - time.monotonic())
 
     def _go_live(self, seconds: float) -> None:
         self._caught_up()

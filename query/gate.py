@@ -6,11 +6,17 @@ import asyncio
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from query.problems import too_busy, too_slow
 
 Result = TypeVar("Result")
+
+PAGES_AT_ONCE: Final = 256
+"""Pages of an index that a search reads between two looks at the deadline: up to a millisecond each."""
+
+COUNTED_AT_ONCE: Final = 64
+"""Objects whose dominated ones are counted between two looks: up to some milliseconds each."""
 
 
 class Deadline:

@@ -1,7 +1,7 @@
 """Every change of a view that is held, in order: what the members were, when an object was one, what came after.
 
 Changes lie in chunks, as the bytes that were published; a sealed chunk is compressed. Beside them stand flat columns
-(time, kind, size, the same object's change before) and, now and then, the members at the beginning of a chunk.
+(time, kind, size, the same object's last entering or leaving) and, now and then, the members where a chunk begins.
 """
 
 from __future__ import annotations
@@ -21,21 +21,39 @@ CHUNK: Final = 8192
 _COLUMNS: Final = {"at": np.int64, "kind": np.int8, "size": np.int32, "before": np.int64, "offset": np.int64}
 
 
-class Interval(NamedTuple):
-    """A stretch of event time in which an object was a member; what ended it is None while it lasts."""
+class End(NamedTuple):
+    """The change that began or ended a stay among the members."""
 
-    since: int
-    until: int | None
-    entered: tuple[int, str]
-    left: tuple[int, str] | None
+    at: int
+    seq: int
+    reason: str
+
+
+class Interval(NamedTuple):
+    """A stretch of event time in which an object was a member.
+
+    `entered` is None where that is no longer held, `left` while it lasts.
+    """
+
+    entered: End | None
+    left: End | None
 
     def fields(self) -> dict[str, Any]:
         return {
-            "from": self.since,
-            "until": self.until,
-            "entered": dict(zip(("seq", "reason"), self.entered, strict=True)),
-            "left": None if self.left is None else dict(zip(("seq", "reason"), self.left, strict=True)),
+            "from": self.entered and self.entered.at,
+            "until": self.left and self.left.at,
+            "entered": self.entered and {"seq": self.entered.seq, "reason": self.entered.reason},
+            "left": self.left and {"seq": self.left.seq, "reason": self.left.reason},
         }
+
+
+class Past(NamedTuple):
+    """The members at one time: the last change up to it, the offset of the update that made that, and the changes
+    that made each member what it was then."""
+
+    seq: int
+    offset: int
+    members: list[bytes]
 
 
 class History:
@@ -49,7 +67,7 @@ class History:
         self._members: dict[str, bytes] = {}
         """The change that last made or moved each member."""
         self._latest: dict[str, int] = {}
-        """Number of each object's last change."""
+        """Number of each object's last entering or leaving."""
         self._since_base = 0
         self.first = 1
         """Number of the oldest change held."""
@@ -57,6 +75,8 @@ class History:
         """Number of the newest change."""
         self.whole = True
         """Whether it reaches back to the view's first change."""
+        self.rooted = True
+        """Whether the topic began with the view's first change: otherwise members before it are unknown for ever."""
 
     def append(self, records: Records) -> list[tuple[int, bytes]]:
         """Takes in published changes; gives them as (seq, bytes). About 3 µs each."""
@@ -81,58 +101,64 @@ class History:
             chunks = [chunk for chunk in self._chunks if chunk.first < end and chunk.first + chunk.count > start]
         found: list[tuple[int, bytes]] = []
         for chunk in chunks:
-            numbered = enumerate(chunk.values(), chunk.first)
-            found += [(number, value) for number, value in numbered if start <= number < end]
+            begin = max(start, chunk.first)
+            found += enumerate(chunk.values()[begin - chunk.first : end - chunk.first], begin)
         return found
-
-    def seq_at(self, at: int) -> int:
-        """Number of the last change up to this event time."""
-        with self._lock:
-            return self.first - 1 + int(np.searchsorted(self._columns["at"], at, side="right"))
 
     def seq_before(self, offset: int) -> int:
         """Number of the last change that an update up to this offset made."""
         with self._lock:
             return self.first - 1 + int(np.searchsorted(self._columns["offset"], offset, side="right"))
 
-    def members_after(self, seq: int) -> list[bytes]:
-        """The changes that made the members what they were after change `seq`. O(members + changes since a base)."""
+    def at(self, at: int) -> Past | None:
+        """The members at an event time; None where that is not known any more. O(members + changes since a base)."""
         with self._lock:
+            place = int(np.searchsorted(self._columns["at"], at, side="right"))
+            if place == 0:
+                return Past(0, -1, []) if self.whole else None
+            if not self.rooted:
+                return None
+            seq, offset = self.first + place - 1, int(self._columns["offset"][place - 1])
             based = [place for place, chunk in enumerate(self._chunks) if chunk.base is not None and chunk.first <= seq]
-            chunks = self._chunks[based[-1] :] if based else []
-        members = dict(chunks[0].base or {}) if chunks else {}
+            chunks = [chunk for chunk in self._chunks[based[-1] :] if chunk.first <= seq]
+        members = dict(chunks[0].base or {})
         for chunk in chunks:
-            for value in chunk.values()[: max(0, seq + 1 - chunk.first)]:
+            for value in chunk.values()[: seq + 1 - chunk.first]:
                 change = orjson.loads(value)
                 if change["op"] == "leave":
                     members.pop(change["key"], None)
                 else:
                     members[change["key"]] = value
-        return list(members.values())
+        return Past(seq, offset, list(members.values()))
 
-    def intervals(self, key: str, most: int) -> list[Interval]:
-        """When this object was a member, newest first, at most so many. O(its changes)."""
+    def intervals(self, key: str, most: int, upto: int) -> list[Interval]:
+        """When this object was a member, by changes up to number `upto`, newest first, at most so many.
+
+        O(intervals up to there, and those since).
+        """
         with self._lock:
-            at, kinds, before = self._columns["at"], self._columns["kind"], self._columns["before"]
-            seq = self._latest.get(key, 0)
+            inside = key in self._members
+            left: End | None = None
             found: list[Interval] = []
-            left: tuple[int, str] | None = None
-            until: int | None = None
+            seq = self._latest.get(key, 0)
             while seq >= self.first and len(found) < most:
-                place = seq - self.first
-                op, reason = divmod(int(kinds[place]), len(REASONS))
-                if OPS[op] == "leave":
-                    until, left = int(at[place]), (seq, REASONS[reason])
-                elif OPS[op] == "enter":
-                    found.append(Interval(int(at[place]), until, (seq, REASONS[reason]), left))
-                    until = left = None
-                seq = int(before[place])
+                op, end = self._end(seq)
+                inside = op == "leave"
+                if seq <= upto and inside:
+                    left = end
+                elif seq <= upto:
+                    found.append(Interval(end, left))
+                    left = None
+                seq = int(self._columns["before"][seq - self.first])
+        if inside and len(found) < most:
+            found.append(Interval(None, left))
         return found
 
-    def sizes(self, since: int | None, points: int) -> list[tuple[int, int]]:
-        """(event time, members) after changes from `since` on, thinned out evenly to at most so many."""
+    def sizes(self, since: int | None, points: int, upto: int) -> list[tuple[int, int]]:
+        """(event time, members) after changes from `since` to number `upto`, thinned out evenly to at most so many."""
         with self._lock:
-            at, sizes = self._columns["at"], self._columns["size"]
+            known = max(0, upto + 1 - self.first)
+            at, sizes = self._columns["at"][:known], self._columns["size"][:known]
             begin = 0 if since is None else int(np.searchsorted(at, since))
             steps = min(points, len(at) - begin)
             chosen = np.unique(np.linspace(begin, len(at) - 1, steps).astype(np.int64))
@@ -151,10 +177,10 @@ class History:
             return int(self._columns["at"][-1]) if len(self._columns) else None
 
     def _append(self, value: bytes, change: dict[str, Any]) -> int:
-        """Stores one change; gives the number of the same object's change before, 0 if none is known."""
+        """Stores one change; gives the number of the same object's last entering or leaving, 0 if none is known."""
         seq, key = change["seq"], change["key"]
         if not self._chunks:
-            self.first, self.whole = seq, seq == 1
+            self.first, self.whole, self.rooted = seq, seq == 1, seq == 1
         if not self._chunks or self._chunks[-1].count == CHUNK:
             self._open_chunk(seq)
         self._chunks[-1].append(value)
@@ -163,9 +189,16 @@ class History:
             self._members.pop(key, None)
         else:
             self._members[key] = value
-        before, self._latest[key] = self._latest.get(key, 0), seq
+        before = self._latest.get(key, 0)
+        if change["op"] != "move":
+            self._latest[key] = seq
         self.last = seq
         return before
+
+    def _end(self, seq: int) -> tuple[str, End]:
+        place = seq - self.first
+        op, reason = divmod(int(self._columns["kind"][place]), len(REASONS))
+        return OPS[op], End(int(self._columns["at"][place]), seq, REASONS[reason])
 
     def _open_chunk(self, seq: int) -> None:
         """Copies of the members are spaced so that they weigh less than the changes between them."""

@@ -60,9 +60,7 @@ class KeyedTable(Table):
             )
             self._publish(stamp, self._engine.objects)
 
-    def _started(
-        self, valid_from: Ints, slots: Ints, ids: Ints, records: list[Record]
-    ) -> list[tuple[int, Record]]:
+    def _started(self, valid_from: Ints, slots: Ints, ids: Ints, records: list[Record]) -> list[tuple[int, Record]]:
         """Records that are live from now on: those of this batch, but for those that wait, and those that waited."""
         clock = self._engine.clock
         waited = self._waiting.due(clock, self._ids)

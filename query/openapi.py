@@ -50,7 +50,6 @@ _STATUSES: Final[dict[int | str, str]] = {
     410: "That time is no longer held",
     412: "min_offset was not reached in time",
     413: "The answer is too large",
-    422: "A parameter is missing or of the wrong type",
     503: "Starting, too many requests at once, or the answer takes too long",
 }
 _PROBLEM_SCHEMA: Final = {
@@ -77,7 +76,8 @@ OBJECT: Final = _answers(
             "members": [{**_MEMBER, "better_by": {"price": 12.0, "distance": 0.0, "rating": 0.3}}],
         },
         "layer": 2, "deeper_than": None,
-        "to_enter": [{"dimension": "price", "to": 80.0, "past": True, "change": -12.0}], "history": [_INTERVAL],
+        "to_enter": [{"dimension": "price", "to": 80.0, "past": True, "change": -12.0}], "published": 812,
+        "history": [_INTERVAL],
     }
 )  # fmt: skip
 DOMINATING: Final = _answers({**_STAMP, "count": 1, "objects": [{**_MEMBER, "dominates": 4711}]})
@@ -85,5 +85,5 @@ CHANGES: Final = _answers(
     {**_STAMP, "first": 1, "last": 812, "count": 1, "next": 812, "changes": [_CHANGE]},
     events={"schema": {"type": "string"}},
 )
-HISTORY: Final = _answers({**_STAMP, "key": "h7", "whole": True, "intervals": [_INTERVAL]})
+HISTORY: Final = _answers({**_STAMP, "key": "h7", "whole": True, "published": 812, "intervals": [_INTERVAL]})
 SIZES: Final = _answers({**_STAMP, "count": 1, "sizes": [{"at": 1763450000123, "size": 14}]})

@@ -9,6 +9,7 @@ import orjson
 
 from query.problems import Problem, bad_parameter, too_large
 from query.question import Question, matches
+from query.score import Score
 from query.stamp import NO_CLOCK, Stamp
 from query.table import State
 
@@ -21,40 +22,49 @@ def past_answer(view: FollowedView, state: State, question: Question, most: int)
     at, history, clock = question.as_of, view.history, state.stamp.clock
     assert at is not None
     if at > clock:
-        shown = "has not started" if clock == NO_CLOCK else f"shows {clock}"
-        raise bad_parameter("as_of", f"{at} has not come: the view's clock {shown}", "times up to the clock", "as_of=0")
-    oldest = history.oldest
-    if not history.whole and oldest is not None and at < oldest:
-        raise Problem(
-            410, "history-gone", "That time is no longer held",
-            f"as_of: {at} is before {oldest}, the oldest change held",
-            parameter="as_of", allowed=f"times from {oldest} to {clock}", example=f"as_of={oldest}",
-        )  # fmt: skip
-    seq = history.seq_at(at)
-    made = [orjson.loads(value) for value in history.members_after(seq)]
-    members = [_member(view, change, question) for change in made if matches(change.get("group", {}), question.group)]
-    members.sort(key=lambda member: (member.get("score", 0.0), member["key"]))
+        if clock == NO_CLOCK:
+            raise bad_parameter("as_of", f"{at} has not come: no update has", "nothing yet", "leave as_of out")
+        detail = f"{at} has not come: the view's clock shows {clock}"
+        raise bad_parameter("as_of", detail, "times up to the clock", f"as_of={clock}")
+    past = history.at(at)
+    if past is None:
+        raise _gone(view, at, clock)
+    made = [orjson.loads(value) for value in past.members]
+    asked_for = [change for change in made if matches(change.get("group", {}), question.group)]
+    members = _in_order(view, asked_for, question)
     limited = members if question.limit is None else members[: question.limit]
     if len(limited) > most:
         raise too_large(most)
     return view.encoder.answer(
-        Stamp(_offset(view, seq), at, seq), [orjson.dumps(member) for member in limited], count=len(limited),
+        Stamp(past.offset, at, past.seq), [orjson.dumps(member) for member in limited], count=len(limited),
         complete=len(limited) == len(members), as_of=at,
     )  # fmt: skip
 
 
-def _member(view: FollowedView, change: dict[str, Any], question: Question) -> dict[str, Any]:
-    member: dict[str, Any] = {name: change[name] for name in ("key", "point", "group", "carry") if name in change}
-    if question.weights is not None:
-        signs = view.view.dimensions.signs
-        values = np.array([float(change["point"][name]) for name in view.view.dimensions.names])
-        weights = np.array(question.weights)
-        member["score"] = float((values * signs)[weights > 0] @ weights[weights > 0])
-    return member
+def _in_order(view: FollowedView, changes: list[dict[str, Any]], question: Question) -> list[dict[str, Any]]:
+    """The members that these changes made: by key, or best first with their scores."""
+    changes.sort(key=lambda change: change["key"])
+    fields = ("key", "point", "group", "carry")
+    members = [{name: change[name] for name in fields if name in change} for change in changes]
+    if question.weights is None:
+        return members
+    dimensions = view.view.dimensions
+    score = Score(dimensions, question)
+    values = [[float(member["point"][name]) for name in dimensions.names] for member in members]
+    points = np.array(values).reshape(-1, len(dimensions))
+    scored = [{**member, "score": value} for member, value in zip(members, score.of(points), strict=True)]
+    return [scored[row] for row in np.argsort(score.order(points), kind="stable").tolist()]
 
 
-def _offset(view: FollowedView, seq: int) -> int:
-    """Offset of the update that made change `seq`."""
-    for _, value in view.history.after(seq - 1, 1):
-        return int(orjson.loads(value)["offset"]) if seq else -1
-    return -1
+def _gone(view: FollowedView, at: int, clock: int) -> Problem:
+    oldest = view.history.oldest
+    if not view.history.rooted:
+        return Problem(
+            410, "history-gone", "The past is not known",
+            f"as_of: {view.view.topic('changes')} has lost its beginning, so who was a member then is not known",
+            parameter="as_of", allowed="questions about now", example=f"/views/{view.view.name}/skyline",
+        )  # fmt: skip
+    return Problem(
+        410, "history-gone", "That time is no longer held", f"as_of: {at} is before {oldest}, the oldest change held",
+        parameter="as_of", allowed=f"times from {oldest} to {clock}", example=f"as_of={oldest}",
+    )  # fmt: skip

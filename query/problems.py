@@ -85,9 +85,28 @@ async def answer_failure(request: Request, _error: Exception) -> Response:
 
 
 async def answer_invalid(request: Request, error: Exception) -> Response:
-    """Parameters that are not even of the right type."""
+    """Parameters that are missing, not of the right type, or out of range."""
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
     name = str(first["loc"][-1])
-    problem = bad_parameter(name, f"{first['msg']}, got {first.get('input')!r}", "see /openapi.json", "limit=10")
-    return problem.response(request.url.path)
+    given = first.get("input")
+    detail = "it must be given" if given is None else f"{str(given)[:60]!r} is out of range or not of its kind"
+    return bad_parameter(name, detail, _allowed(first), f"{name}={_EXAMPLES.get(name, '10')}").response(
+        request.url.path
+    )
+
+
+def _allowed(error: dict[str, Any]) -> str:
+    bounds = error.get("ctx", {})
+    if "ge" in bounds:
+        return f"from {bounds['ge']} on"
+    if "le" in bounds:
+        return f"up to {bounds['le']}"
+    return _KINDS.get(error["type"], "text")
+
+
+_KINDS: Final = {"int_parsing": "a whole number", "int_parsing_size": "a whole number", "bool_parsing": "true or false"}
+_EXAMPLES: Final = {
+    "k": "3", "enumerate": "true", "approximate": "20", "min_offset": "5531", "sample": "2000", "members": "true",
+    "points": "500", "after": "812", "key": "h7",
+}  # fmt: skip

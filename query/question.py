@@ -17,7 +17,7 @@ from skyline.wire.rejects import Rejected
 
 _COMPARISON: Final = ("<=", ">=", "<", ">", "=")
 MAX_K: Final = 1000
-MAX_NODES: Final = 1_000_000
+MAX_NODES: Final = 10_000
 
 
 @dataclass(frozen=True)
@@ -41,20 +41,14 @@ class Question:
     @property
     def plain(self) -> bool:
         """Whether it asks for the members of the view as it is."""
-        return not self.searches and self.as_of is None and self.last is None and self.between is None
+        parts = (self.low, self.high, self.dims, self.weights, self.reference)
+        asks = self.k > 1 or self.enumerate or bool(self.group) or any(part is not None for part in parts)
+        return not asks and not self.at_once
 
     @property
-    def searches(self) -> bool:
-        """Whether it needs the index."""
-        return (
-            self.k > 1
-            or self.enumerate
-            or bool(self.group)
-            or any(
-                part is not None
-                for part in (self.low, self.high, self.dims, self.weights, self.reference, self.approximate)
-            )
-        )
+    def at_once(self) -> bool:
+        """Whether its answer comes as a whole: of another time, of a window's part, or approximate."""
+        return any(part is not None for part in (self.approximate, self.as_of, self.last, self.between))
 
 
 class Reader:
@@ -141,14 +135,16 @@ class Reader:
         moment = instant(name, int(text) if re.fullmatch(r"-?\d{1,18}", text) else text)
         if isinstance(moment, Rejected):
             allowed = "milliseconds since 1970, or ISO 8601"
-            raise bad_parameter(name, moment.message, allowed, f"{name}=2026-11-18T06:41:00Z")
+            detail = moment.message.removeprefix(f"{name}: ")
+            raise bad_parameter(name, detail, allowed, f"{name}=2026-11-18T06:41:00Z")
         return moment
 
     def extent(self, name: str, text: str) -> int:
         """A number of elements, or for windows by span a duration."""
         window = self._view.window
         if window is None:
-            raise bad_parameter(name, "this view has no window", "a view with a window in views.toml", "as_of=...")
+            allowed = "views with a window in views.toml"
+            raise bad_parameter(name, "this view has no window", allowed, f"{name}=1000, of such a view")
         by_span, most = window.size is None, window.size or window.span or 0
         kind = "a duration up to the window's" if by_span else "a number of elements"
         try:

@@ -5,11 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from query.encode import Encoder
-from query.gate import Deadline
+from query.gate import COUNTED_AT_ONCE, PAGES_AT_ONCE, Deadline
 from query.table import State, Table
-
-_AT_ONCE = 64
-"""Candidates that are counted between two looks at the deadline."""
 
 
 def strongest(table: Table, state: State, limit: int, encoder: Encoder, deadline: Deadline) -> bytes:
@@ -20,15 +17,15 @@ def strongest(table: Table, state: State, limit: int, encoder: Encoder, deadline
     with table.lock:
         labels = list(table.labels.values()) if table.view.group_by else None
     band = state.index.search(k=limit, labels=labels)
-    found = [band.places(_AT_ONCE)]
-    while len(found[-1]):
+    found = [band.places(0)]
+    while not band.over:
         deadline.check()
-        found.append(band.places(_AT_ONCE))
+        found.append(band.places(pages=PAGES_AT_ONCE))
     places = np.concatenate(found)
     counts = np.zeros(len(places), np.int64)
-    for start in range(0, len(places), _AT_ONCE):
+    for start in range(0, len(places), COUNTED_AT_ONCE):
         deadline.check()
-        chosen = slice(start, start + _AT_ONCE)
+        chosen = slice(start, start + COUNTED_AT_ONCE)
         counts[chosen] = state.index.dominated(band.query, places[chosen])
     best = np.lexsort((places[:, 0], -counts))[:limit]
     records = table.objects.records(places[best, 0].tolist())

@@ -63,7 +63,7 @@ class Table(ABC):
         live = [(number, record) for number, record in self.objects.all() if record[4] <= clock]
         records = [record for _, record in live]
         self._index = SkylineIndex(
-            self._points(records),
+            self.points(records),
             directions_of(self.view),
             ids=np.array([number for number, _ in live], np.int64),
             labels=np.array([record[2] for record in records], np.int64) if self.view.group_by else None,
@@ -105,7 +105,7 @@ class Table(ABC):
         if self._index is not None and started:
             records = [record for _, record in started]
             labels = [record[2] for record in records] if self.view.group_by else None
-            self._index.insert([number for number, _ in started], self._points(records), labels)
+            self._index.insert([number for number, _ in started], self.points(records), labels)
 
     def _change_members(self, entered: Iterable[tuple[str, bool]]) -> None:
         """Applies changes in order: (key, whether it is a member from now on). Hold the lock."""
@@ -129,7 +129,8 @@ class Table(ABC):
         waiting = len(self.objects) - self._live
         self.state = State(self._stamp, self._index.freeze(), self._live, waiting, len(self.members), self._version)
 
-    def _points(self, records: list[Record]) -> Floats:
+    def points(self, records: list[Record]) -> Floats:
+        """Points (m, d) of these records, in given units."""
         return points_of(records, len(self.view.dimensions))
 
 

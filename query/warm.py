@@ -7,6 +7,7 @@ import numpy as np
 from query.encode import Encoder
 from query.explain import explain
 from query.gate import Deadline
+from query.layers import depth
 from query.strongest import strongest
 from query.tables import table_for
 from query.windowed import WindowTable
@@ -36,6 +37,7 @@ def warm_up(view: View) -> None:
     list(state.index.search(limit=1, labels=labels))
     strongest(table, state, 1, encoder, deadline)
     explain(table, state, record, encoder, deadline)
+    depth(np.ones((1, len(view.dimensions))), 1, deadline)
     state.index.sample(1, np.random.default_rng(0))
     if labels is None:
         state.index.approximate(1)

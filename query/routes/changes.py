@@ -31,13 +31,13 @@ async def changes(
     state = followed.state
     if JSON in request.headers.get("accept", ""):
         start = followed.history.last - limit if after is None else after
-        page = followed.history.after(start, limit)
+        page = await here.gate.run(here.gate.deadline(), lambda: followed.history.after(start, limit))
         head = followed.encoder.head(
             state.stamp, first=followed.history.first, last=followed.history.last, count=len(page),
             next=page[-1][0] if page else after or 0,
         )  # fmt: skip
         return Response(head[:-1] + b',"changes":[' + b",".join([value for _, value in page]) + b"]}", media_type=JSON)
-    if sum(len(other.feed.readers) for other in here.views.values()) >= here.config.max_readers:
+    if sum(other.feed.streams for other in here.views.values()) >= here.config.max_readers:
         raise too_busy(f"{here.config.max_readers} change streams are open already")
     start = followed.feed.flushed if after is None else after
     if last_event_id:
@@ -56,8 +56,9 @@ async def history(
     """Half-open intervals of event time, newest first; `until` is null while it is a member."""
     only(request, "key", "limit")
     followed = here.view(view)
-    found = [interval.fields() for interval in followed.history.intervals(key, limit)]
-    return stamped(followed, followed.state, key=key, whole=followed.history.whole, intervals=found)
+    state = followed.state
+    published, found = followed.intervals(key, state, limit)
+    return stamped(followed, state, key=key, whole=followed.history.whole, published=published, intervals=found)
 
 
 @router.get("/views/{view}/sizes", summary="Members over time", responses=openapi.SIZES)
@@ -71,8 +72,9 @@ async def sizes(
     """Number of members after changes, thinned out evenly."""
     only(request, "since", "points")
     followed = here.view(view)
-    curve = followed.history.sizes(followed.reader.time("since", since), points)
-    return stamped(followed, followed.state, count=len(curve), sizes=[{"at": at, "size": size} for at, size in curve])
+    state = followed.state
+    curve = followed.history.sizes(followed.reader.time("since", since), points, followed.seq(state))
+    return stamped(followed, state, count=len(curve), sizes=[{"at": at, "size": size} for at, size in curve])
 
 
 def _event_id(text: str) -> int:

@@ -70,13 +70,16 @@ def _one(view: FollowedView, key: str, deadline: Deadline) -> Response:
     with view.table.lock:
         state, record = view.table.state, view.table.objects.get(key)
     assert state is not None
-    history = [interval.fields() for interval in view.history.intervals(key, _INTERVALS)]
+    published, history = view.intervals(key, state, _INTERVALS)
     if record is None:
         shown = orjson.dumps(key).decode()
         detail = f"{shown} is not in the view at offset {state.stamp.offset}"
-        raise not_found("object", detail, history=history, **state.stamp.fields())
+        raise not_found(
+            "object", detail, published=published, history=history,
+            **{**state.stamp.fields(), "seq": view.seq(state)},
+        )  # fmt: skip
     explanation: dict[str, Any] = explain(view.table, state, record, view.encoder, deadline)
-    return stamped(view, state, **explanation, history=history)
+    return stamped(view, state, **explanation, published=published, history=history)
 
 
 @router.get("/views/{view}/dominating", summary="Who dominates the most", responses=openapi.DOMINATING)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import sys
+from collections.abc import AsyncIterator, Callable
 from typing import Annotated
 
 import orjson
@@ -61,18 +62,15 @@ async def skyline(
     state = await here.state(followed, min_offset)
     if NDJSON in request.headers.get("accept", ""):
         return await _stream(here, followed, state, question)
-    return Response(await _whole(here, followed, state, question), media_type=JSON)
+    return Response(await _whole(here, followed, state, question, here.config.max_results), media_type=JSON)
 
 
-async def _whole(here: Service, view: FollowedView, state: State, question: Question) -> bytes:
-    most = here.config.max_results
+async def _whole(here: Service, view: FollowedView, state: State, question: Question, most: int) -> bytes:
     if question.limit is not None and question.limit > most:
         raise too_large(most)
     deadline = here.gate.deadline()
     if question.plain:
-        if state.members > PLAIN_AT_ONCE:
-            return await here.gate.run(deadline, lambda: _plain(view, question, most))
-        return _plain(view, question, most)
+        return await _plainly(here, state, lambda: _plain(view, question, most))
     if question.as_of is not None:
         await view.published(state, question.as_of, here.config.wait_seconds)
         return await here.gate.run(deadline, lambda: past_answer(view, state, question, most))
@@ -88,6 +86,11 @@ async def _whole(here: Service, view: FollowedView, state: State, question: Ques
     )
 
 
+async def _plainly(here: Service, state: State, compute: Callable[[], bytes]) -> bytes:
+    """A plain answer: at once where that is quick, else where searches run."""
+    return compute() if state.members <= PLAIN_AT_ONCE else await here.gate.run(here.gate.deadline(), compute)
+
+
 def _plain(view: FollowedView, question: Question, most: int) -> bytes:
     state, members = view.plain.members()
     shown = members if question.limit is None else members[: question.limit]
@@ -96,27 +99,30 @@ def _plain(view: FollowedView, question: Question, most: int) -> bytes:
     return view.encoder.answer(state.stamp, shown, count=len(shown), complete=len(shown) == len(members))
 
 
+def _plain_lines(view: FollowedView, question: Question) -> bytes:
+    state, members = view.plain.members()
+    shown = members if question.limit is None else members[: question.limit]
+    tail = orjson.dumps({"count": len(shown), "complete": len(shown) == len(members)})
+    return b"\n".join([view.encoder.head(state.stamp), *shown, tail, b""])
+
+
 async def _stream(here: Service, view: FollowedView, state: State, question: Question) -> Response:
     """One line that says which state this is, one line per member as it is found, one line that says it is all."""
-    if (not question.plain and not question.searches) or question.approximate is not None:
-        whole = orjson.loads(await _whole(here, view, state, question))
+    if question.at_once:
+        whole = orjson.loads(await _whole(here, view, state, question, sys.maxsize))
         lines = [orjson.dumps(member) for member in whole.pop("members")]
         head = {key: value for key, value in whole.items() if key not in ("count", "complete")}
         tail = {"count": whole["count"], "complete": whole["complete"]}
         body = b"\n".join([orjson.dumps(head), *lines, orjson.dumps(tail), b""])
         return Response(body, media_type=NDJSON)
+    if question.plain:
+        return Response(await _plainly(here, state, lambda: _plain_lines(view, question)), media_type=NDJSON)
     return StreamingResponse(_lines(here, view, state, question, here.gate.deadline()), media_type=NDJSON)
 
 
 async def _lines(
     here: Service, view: FollowedView, state: State, question: Question, deadline: Deadline
 ) -> AsyncIterator[bytes]:
-    if question.plain:
-        state, members = await here.gate.run(deadline, view.plain.members)
-        shown = members if question.limit is None else members[: question.limit]
-        yield b"\n".join([view.encoder.head(state.stamp), *shown, b""])
-        yield orjson.dumps({"count": len(shown), "complete": len(shown) == len(members)}) + b"\n"
-        return
     yield view.encoder.head(state.stamp) + b"\n"
     search = Search(view.table, state, question, view.encoder)
     chunks, count = search.chunks(deadline), 0

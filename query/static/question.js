@@ -3,6 +3,7 @@
 import { shown, time } from "./words.js";
 
 const STEPS = 1000;
+const HUGE = 1e300;
 const element = (id) => document.getElementById(id);
 
 export class Question {
@@ -37,14 +38,16 @@ export class Question {
   request() {
     const rank = [...this.weights].filter(([, weight]) => weight > 0).map(([name, weight]) => `${name}:${+(weight / this.#width(name)).toPrecision(4)}`);
     const list = this.parameters();
-    if (rank.length && this.last === null) list.push(["rank", rank.join(",")]);
+    for (const [name, value] of Object.entries(this.store.groups().get(this.group) ?? {})) list.push(["group", `${name}:${value}`]);
+    if (rank.length) list.push(["rank", rank.join(",")]);
     return list;
   }
 
   score(member) {
     let sum = 0;
     for (const [name, weight] of this.weights) {
-      if (weight) sum += ((this.#sign(name) * Number(member.point[name])) / this.#width(name)) * weight;
+      const value = Math.max(-HUGE, Math.min(HUGE, Number(member.point[name]))); // inf - inf has no place in an order
+      if (weight) sum += ((this.#sign(name) * value) / this.#width(name)) * weight;
     }
     return sum;
   }
@@ -58,9 +61,15 @@ export class Question {
     }
   }
 
-  showGroups(groups) {
+  // The span of a dimension: what has been seen of it.
+  range(name) {
+    const [low, high] = this.ranges.get(name) ?? [0, 1];
+    return low <= high ? [low, high] : [0, 1];
+  }
+
+  showGroups() {
     const select = element("group");
-    const wanted = ["", ...groups];
+    const wanted = ["", ...this.store.groups().keys()];
     element("group-choice").hidden = this.store.definition.group_by.length === 0;
     if (wanted.join("\n") === [...select.options].map((option) => option.value).join("\n")) return;
     select.replaceChildren(...wanted.map((name) => new Option(name || "all", name, false, name === this.group)));
@@ -79,7 +88,7 @@ export class Question {
   }
 
   #width(name) {
-    const [low, high] = this.ranges.get(name) ?? [0, 1];
+    const [low, high] = this.range(name);
     return high > low ? high - low : 1;
   }
 
@@ -91,10 +100,13 @@ export class Question {
     });
     const labels = boxes.map((box) => {
       const label = document.createElement("label");
-      label.append(box, ` ${box.value}`);
+      label.append(box, ` ${box.value} ${this.store.arrow(box.value)}`);
+      label.title = this.store.meaning(box.value);
       return label;
     });
-    element("dims").replaceChildren(element("dims").firstElementChild, ...labels);
+    const all = button("all pairs", () => this.#chooseAll(boxes, true));
+    const two = button("first two", () => this.#chooseAll(boxes, false));
+    element("dims").replaceChildren(element("dims").firstElementChild, ...labels, ...(boxes.length > 3 ? [two, all] : []));
   }
 
   #chooseDims(box, boxes) {
@@ -105,6 +117,13 @@ export class Question {
     }
     this.dims = chosen;
     this.onDraw();
+  }
+
+  #chooseAll(boxes, isAll) {
+    boxes.forEach((box, i) => {
+      box.checked = isAll || i < 2;
+    });
+    this.#chooseDims(null, boxes);
   }
 
   #buildSliders() {
@@ -120,23 +139,25 @@ export class Question {
   #sliderRow(name) {
     const row = document.createElement("tr");
     const minimised = this.store.definition.dimensions[name] === "min";
-    const limit = slider(`${name} at ${minimised ? "most" : "least"}`, minimised ? STEPS : 0, STEPS, (value, text) => {
-      const [low, high] = this.ranges.get(name) ?? [0, 1];
+    const limit = slider(`${name} at ${minimised ? "most" : "least"}`, minimised ? STEPS : 0, STEPS, (value) => {
+      const [low, high] = this.range(name);
       const open = value === (minimised ? STEPS : 0);
       const bound = Number((low + ((high - low) * value) / STEPS).toPrecision(6));
       if (open) this.limits.delete(name);
       else this.limits.set(name, bound);
-      text.textContent = open ? "any" : `${minimised ? "≤" : "≥"} ${shown(bound)}`;
+      tell(limit, open ? "any" : `${minimised ? "≤" : "≥"} ${shown(bound)}`);
       this.onAsk();
     });
-    limit.querySelector("output").textContent = "any";
-    const weight = slider(`weight of ${name}`, 10, 20, (value, text) => {
+    tell(limit, "any");
+    const weight = slider(`weight of ${name}`, 10, 20, (value) => {
       this.weights.set(name, value / 10);
-      text.textContent = (value / 10).toFixed(1);
+      tell(weight, (value / 10).toFixed(1));
       this.onDraw();
     });
-    weight.querySelector("output").textContent = "1.0";
-    row.append(cell(name), cell(limit), cell(weight));
+    tell(weight, "1.0");
+    const head = document.createElement("th");
+    Object.assign(head, { scope: "row", title: this.store.meaning(name), textContent: `${name} ${this.store.arrow(name)}` });
+    row.append(head, cell(limit), cell(weight));
     return row;
   }
 
@@ -147,7 +168,7 @@ export class Question {
     pastSlider.value = newest.value = STEPS;
     const settle = () => {
       element("now").disabled = this.asOf === null;
-      element("as-of-text").textContent = this.asOf === null ? "now" : time(this.asOf);
+      say(pastSlider, element("as-of-text"), this.asOf === null ? "now" : time(this.asOf));
       this.onAsk();
     };
     pastSlider.oninput = () => {
@@ -162,16 +183,16 @@ export class Question {
       settle();
     };
     element("now").disabled = true;
-    element("as-of-text").textContent = "now";
+    say(pastSlider, element("as-of-text"), "now");
     if (frame) this.#wireNewest(newest, frame.size ?? frame.span, frame.size === null);
   }
 
   #wireNewest(newest, most, isSpan) {
-    element("last-text").textContent = "all";
+    say(newest, element("last-text"), "all");
     newest.oninput = () => {
       const value = Math.max(1, Math.round(most ** (newest.value / STEPS)));
       this.last = Number(newest.value) === STEPS ? null : isSpan ? `${value}ms` : value;
-      element("last-text").textContent = this.last === null ? "all" : isSpan ? `${shown(value / 1000)} s` : shown(value);
+      say(newest, element("last-text"), this.last === null ? "all" : isSpan ? `${shown(value / 1000)} s` : shown(value));
       this.onAsk();
     };
   }
@@ -181,10 +202,23 @@ function slider(name, value, most, onInput) {
   const span = document.createElement("span");
   const input = Object.assign(document.createElement("input"), { type: "range", min: 0, max: most, step: 1, value });
   input.setAttribute("aria-label", name);
-  const text = document.createElement("output");
-  input.oninput = () => onInput(Number(input.value), text);
-  span.append(input, text);
+  input.oninput = () => onInput(Number(input.value));
+  span.append(input, document.createElement("output"));
   return span;
+}
+
+function tell(span, text) {
+  say(span.querySelector("input"), span.querySelector("output"), text);
+}
+
+// What a slider stands at, for the eye and for a screen reader.
+function say(input, output, text) {
+  output.textContent = text;
+  input.setAttribute("aria-valuetext", text);
+}
+
+function button(text, onclick) {
+  return Object.assign(document.createElement("button"), { type: "button", textContent: text, onclick });
 }
 
 function cell(content) {

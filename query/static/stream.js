@@ -4,8 +4,8 @@ const SLOWEST_MS = 5000;
 
 export class Stream {
   // connect: async () => url; it loads the state that the stream goes on from. Called for every connection.
-  constructor(connect, onChanges, onState) {
-    Object.assign(this, { connect, onChanges, onState, source: null, timer: 0, tries: 0, ended: false });
+  constructor(connect, onChange, onState) {
+    Object.assign(this, { connect, onChange, onState, source: null, timer: 0, tries: 0, ended: false });
     this.#open();
   }
 
@@ -13,6 +13,11 @@ export class Stream {
     this.ended = true;
     clearTimeout(this.timer);
     this.source?.close();
+  }
+
+  // For whoever notices first that nothing comes any more: a connection that died in silence raises no error.
+  lost(why) {
+    if (this.source) this.#retry(why);
   }
 
   async #open() {
@@ -28,7 +33,7 @@ export class Stream {
       this.tries = 0;
       this.onState("live", "live");
     };
-    this.source.addEventListener("change", (event) => this.onChanges(JSON.parse(event.data)));
+    this.source.addEventListener("change", (event) => this.onChange(JSON.parse(event.data)));
     for (const kind of ["gap", "dropped", "closing"]) {
       this.source.addEventListener(kind, (event) => this.#retry(JSON.parse(event.data).reason));
     }

@@ -3,23 +3,41 @@
 const WHY = {
   "enter inserted": "entered: new",
   "enter moved": "entered: it moved",
-  "enter promoted": "entered: its dominator {by} left, moved or expired",
+  "enter promoted": "entered: its dominator {by} {did}",
   "move moved": "moved",
   "leave dominated": "left: {by} dominates it",
   "leave moved": "left: it moved and is dominated now",
   "leave deleted": "left: it was deleted",
   "leave expired": "left: it expired",
 };
+const DID = { deleted: "was deleted", expired: "expired", moved: "moved", dominated: "was dominated itself" };
+const DIGITS = 4;
 
-export function inWords(change) {
+// `cause`: the change of the object that caused this one, in the same update, if it is known.
+export function inWords(change, cause) {
   const why = WHY[`${change.op} ${change.reason}`] ?? `${change.op}, ${change.reason}`;
-  return `${change.key} ${why.replace("{by}", change.by)}`;
+  const did = DID[cause?.reason] ?? "left, moved or expired";
+  return `${change.key} ${why.replace("{by}", () => change.by).replace("{did}", did)}`;
 }
 
-export function shown(value) {
+// With `decimals`, for columns whose points stand below one another; else as many as four digits need.
+export function shown(value, decimals) {
   const number = Number(value);
   if (!Number.isFinite(number)) return number > 0 ? "∞" : "−∞";
-  return Number(number.toPrecision(4)).toLocaleString("en", { maximumSignificantDigits: 4 });
+  const size = Math.abs(number);
+  if (size && (size < 1e-4 || size >= 1e9)) return number.toExponential(2).replace("e+", "e").replace("-", "−");
+  const places = decimals ?? decimalsOf(number);
+  return number.toLocaleString("en", { minimumFractionDigits: decimals ?? 0, maximumFractionDigits: places }).replace("-", "−");
+}
+
+// Decimals that show these values with four digits each, the largest number of them.
+export function decimalsFor(values) {
+  return values.map(Number).filter(Number.isFinite).reduce((most, value) => Math.max(most, decimalsOf(value)), 0);
+}
+
+function decimalsOf(number) {
+  const fraction = String(Number(number.toPrecision(DIGITS))).split(".")[1] ?? "";
+  return fraction.includes("e") ? 0 : Math.min(fraction.length, 2 * DIGITS);
 }
 
 export function time(at) {

@@ -24,9 +24,7 @@ Row = tuple[bytes | None, bytes | None, int]
 _DIMENSIONS = '{ price = "min", distance = "min", rating = "max" }'
 _VIEWS = {
     **{f"plain{i}": f"dimensions = {_DIMENSIONS}" for i in range(4)},
-    **{
-        f"grouped{i}": f'dimensions = {_DIMENSIONS}\ngroup_by = ["city", "stars"]\ncarry = ["name"]' for i in range(3)
-    },
+    **{f"grouped{i}": f'dimensions = {_DIMENSIONS}\ngroup_by = ["city", "stars"]\ncarry = ["name"]' for i in range(3)},
     "limited": f"dimensions = {_DIMENSIONS}",
     "fuzzed": f"dimensions = {_DIMENSIONS}",
     "slow": f"dimensions = {_DIMENSIONS}",

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from query.feed import HEARTBEAT, Feed
-from query.history import CHUNK, History
+from query.history import History
 from query.stream import ChangeStream
 from skyline.wire.records import Records
 
@@ -172,21 +172,38 @@ def test_heartbeats_are_comments() -> None:
     assert HEARTBEAT.endswith(b"\n\n")
 
 
-def test_a_history_answers_across_chunks_and_forgets_the_oldest() -> None:
-    history = History(2 * CHUNK)
-    end = 5 * CHUNK + 17
-    for first in range(1, end + 1, 1000):
-        history.append(changes(first, min(1000, end + 1 - first)))
-    assert history.last == end
-    assert not history.whole
-    assert 2 * CHUNK <= history.last - history.first + 1 <= 2 * CHUNK + CHUNK + CHUNK // 2
-    assert [seq for seq, _ in history.after(0, 10)] == list(range(history.first, history.first + 10))
-    for seq in (history.first, history.first + CHUNK + 1, end - 1, end):
-        members = [orjson.loads(value)["seq"] for value in history.members_after(seq)]
-        assert members == ([seq] if seq % 2 == 1 else [])
-        assert history.seq_at(seq * 10) == history.seq_at(seq * 10 + 9) == seq
-    newest = history.intervals("o0", 3)
-    assert [interval.since for interval in newest] == sorted((interval.since for interval in newest), reverse=True)
-    assert all(interval.since + 10 == interval.until for interval in newest)
-    everything = history.intervals("o0", 10**9)
-    assert everything[-1].since >= history.first * 10
+def test_a_reader_that_stalls_before_it_has_caught_up_is_cut_off() -> None:
+    async def run() -> None:
+        history = History(10**6)
+        feed = Feed(history, 1_000)
+        history.append(changes(1, 10))
+        feed.open()
+        closed, taken = list[bool](), list[str]()
+
+        async def stalling(message: Any) -> None:
+            taken.append(message["type"])
+            if len(taken) > 2:  # the head and the first words go through
+                assert feed.streams == 1
+                await asyncio.Event().wait()
+
+        async with asyncio.timeout(30):
+            await ChangeStream(history, feed, 0, closed.append, stalled=0.05)({}, Wire().receive, stalling)
+        assert closed == [True]
+        assert feed.streams == 0
+        feed.close()
+
+    asyncio.run(run())
+
+
+def test_a_reader_that_comes_while_the_service_stops_is_told() -> None:
+    async def run() -> None:
+        history = History(10**6)
+        feed = Feed(history, 1_000)
+        feed.open()
+        feed.close()
+        wire = Wire()
+        async with asyncio.timeout(30):
+            await ChangeStream(history, feed, 0, [].append)({}, wire.receive, wire.send)
+        assert b"event: closing" in wire.received
+
+    asyncio.run(run())

@@ -33,6 +33,15 @@ def test_a_mistake_is_explained(stack: Stack, client: Client, mistake: str) -> N
     assert all(problem[field] for field in ("type", "title", "detail", "allowed", "example", "instance"))
 
 
+def test_a_wrong_type_is_explained_by_its_own_parameter(stack: Stack, client: Client) -> None:
+    path = f"/views/{stack.view('plain0').name}"
+    problem = client.ask(f"{path}/skyline", 400, k="many")
+    assert (problem["parameter"], problem["allowed"], problem["example"]) == ("k", "a whole number", "k=3")
+    assert client.ask(f"{path}/skyline", 400, k=1001)["allowed"] == "up to 1000"
+    problem = client.ask(f"{path}/history", 400)
+    assert (problem["detail"], problem["example"]) == ("key: it must be given", "key=h7")
+
+
 def test_what_is_not_there(stack: Stack, client: Client) -> None:
     assert stack.view("plain0").name in client.ask("/views/nothing", 404)["allowed"]
     assert client.ask("/nothing", 404)["type"] == "/problems/no-such-route"
@@ -51,6 +60,12 @@ def test_operations(stack: Stack, client: Client) -> None:
     assert {view["view"] for view in client.ask("/views")["views"]} == set(stack.views)
 
 
+def test_names_that_clients_make_up_do_not_become_series(client: Client) -> None:
+    for path in ("/views/made-up/skyline", "/views/made-up/skyline?colour=red", "/views/made-up/history"):
+        assert client.get(path).status_code in (400, 404)
+    assert "made-up" not in client.get("/metrics").text
+
+
 def test_results_time_and_requests_are_bounded(kafka: KafkaSettings, stack: Stack, tmp_path: Path) -> None:
     """With one thread, no queue and hardly any time, requests are turned away with a reason; plain ones go on."""
     view = stack.view("limited")
@@ -65,6 +80,8 @@ def test_results_time_and_requests_are_bounded(kafka: KafkaSettings, stack: Stac
         assert client.ask(path, 413, min_offset=last)["type"] == "/problems/too-large"
         assert client.ask(path, 413, limit=4)["allowed"] == "answers of up to 3 members"
         assert client.ask(path, limit=3)["count"] == 3
+        lines = client.get(path, headers={"Accept": "application/x-ndjson"}).text.splitlines()
+        assert len(lines) > 3 + 2, "line by line there is no limit of size"
         slow = client.get(path, params={"k": 500})
         assert (slow.status_code, slow.json()["type"]) == (503, "/problems/too-slow")
         assert slow.headers["retry-after"]

@@ -5,6 +5,7 @@ Pictures of what the browser showed are kept in tests/artifacts.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from deploy.local.broker import Broker
 from skyline.runtime.config import KafkaSettings, load_views
 from skyline.runtime.topics import ensure_topics
 from skyline.view import View
+from skyline.wire.fields import jsonable
 from tests.packages import program
 from tests.query.harness import START, Query, Stack
 
@@ -37,7 +39,14 @@ _PATIENCE_MS = 60_000
 
 
 def hotel(price: float, distance: float, rating: float, city: str = "Paris", label: str | None = None) -> bytes:
-    fields = {"price": price, "distance": distance, "rating": rating, "noise": 1, "city": city, "label": label}
+    fields = {
+        "price": jsonable(price),
+        "distance": distance,
+        "rating": rating,
+        "noise": 1,
+        "city": city,
+        "label": label,
+    }
     return orjson.dumps(fields)
 
 
@@ -156,7 +165,9 @@ def test_a_change_is_drawn_and_told(page: Page, site: Site) -> None:
     expect(page.locator("#feed li").filter(has_text="ritz left: palace dominates it").first).to_be_visible()
     site.put({"palace": None})
     wait_for_members(page, "ritz", "hostel", "middle", "roma")
-    expect(page.locator("#feed li").first).to_contain_text("ritz entered: its dominator palace")
+    expect(page.locator("#feed li").first).to_have_text(re.compile("ritz entered: its dominator palace was deleted$"))
+    told = page.locator("#feed li").evaluate_all("(lines) => lines.map((line) => line.dataset.seq)")
+    assert len(set(told)) == len(told), "every change is told once"
 
 
 def test_objects_are_explained(page: Page, repository: Path) -> None:
@@ -175,6 +186,17 @@ def test_objects_are_explained(page: Page, repository: Path) -> None:
     expect(explanation).to_contain_text("Not a member")
     expect(explanation).to_contain_text("A single change would make it a member")
     keep(page, repository, "page-explanation")
+
+
+def test_any_object_can_be_named(page: Page) -> None:
+    wait_for_members(page, "ritz", "hostel", "middle", "roma")
+    page.get_by_label("Object").fill("lazio")
+    page.keyboard.press("Enter")
+    explanation = page.locator("#explanation")
+    expect(explanation).to_contain_text("Not a member: roma dominates it")
+    page.get_by_label("Object").fill("no/such hotel?")
+    page.get_by_role("button", name="Explain").click()
+    expect(explanation).to_contain_text('"no/such hotel?" is not in the view')
 
 
 def test_constraints_ask_the_service(page: Page) -> None:
@@ -260,6 +282,38 @@ def test_it_works_from_the_keyboard(page: Page) -> None:
     page.locator("#ranking tbody button").first.focus()
     page.keyboard.press("Enter")
     expect(page.locator("#explanation")).to_contain_text("A member")
+    past = page.get_by_label("As of")
+    past.focus()
+    page.keyboard.press("Home")
+    expect(page.locator("#count")).to_contain_text("as of")
+    expect(past).not_to_have_attribute("aria-valuetext", "now")
+    page.keyboard.press("End")
+    expect(past).to_have_attribute("aria-valuetext", "now")
+
+
+def test_infinite_values_are_drawn_at_the_edge(page: Page, site: Site) -> None:
+    wait_for_members(page, "ritz", "hostel", "middle", "roma")
+    site.put({"free": hotel(float("-inf"), 5, 2.0)})
+    wait_for_members(page, "ritz", "hostel", "middle", "roma", "free")
+    expect(page.locator("#count")).to_contain_text("±∞ drawn at the edge")
+    assert "free" in drawn_keys(page, "Paris")
+    drawn = page.evaluate(
+        "() => document.getElementById('chart').data.filter((t) => t.mode === 'markers').flatMap((t) => t.x)"
+    )
+    assert all(isinstance(x, int | float) for x in drawn)
+    page.get_by_role("button", name="free", exact=True).click()
+    expect(page.locator("#explanation")).to_contain_text("−∞")
+    site.put({"free": None})
+    wait_for_members(page, "ritz", "hostel", "middle", "roma")
+
+
+def test_a_view_that_does_not_exist_is_said_and_left(page: Page, site: Site) -> None:
+    page.goto(f"{site.address}/#nosuch")
+    expect(page.locator("#problem")).to_contain_text("there is no view 'nosuch'")
+    page.locator("#view").select_option(site.hotels.name)
+    wait_for_link(page, "live")
+    wait_for_members(page, "ritz", "hostel", "middle", "roma")
+    expect(page.locator("#problem")).to_be_hidden()
 
 
 def slide(page: Page, label: str, value: int) -> None:

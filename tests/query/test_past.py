@@ -55,6 +55,10 @@ def test_the_past_in_words_of_people(client: Client, told: tuple[View, list[dict
     ranked = client.ask(f"/views/{view.name}/skyline", as_of=1_700_000_000_500, rank="price:1", limit=3)
     prices = sorted(member["point"]["price"] for member in early["members"])
     assert [member["score"] for member in ranked["members"]] == prices[:3]
+    path = f"/views/{view.name}/skyline?as_of=1700000000500&rank=price:1&limit=3"
+    head, *lines, tail = client.get(path, headers={"Accept": "application/x-ndjson"}).text.splitlines()
+    assert [orjson.loads(line) for line in lines] == ranked["members"], "line by line it is the same past"
+    assert {**orjson.loads(head), **orjson.loads(tail), "members": ranked["members"]} == ranked
     problem = client.ask(f"/views/{view.name}/skyline", 400, as_of="2099-01-01T00:00:00Z")
     assert "has not come" in problem["detail"]
 

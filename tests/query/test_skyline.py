@@ -47,6 +47,25 @@ def test_questions_are_answered_by_definition(
         )
         assert given["complete"]
         assert given["count"] == len(given["members"])
+        if rank is not None:
+            assert [_value(member["score"]) for member in given["members"]] == pytest.approx(
+                [_score(view, member["point"], asked) for member in given["members"]]
+            )
+
+
+def _value(score: Any) -> float:
+    return float("nan") if score is None else float(score)
+
+
+def _score(view: View, point: dict[str, Any], asked: Asked) -> float:
+    """The weighted sum that members are ordered by, in the space of the question."""
+    total = 0.0
+    for name, weight in (asked.rank or {}).items():
+        if asked.dims is None or name in asked.dims:
+            value = float(point[name])
+            sign = view.dimensions.signs[view.dimensions.names.index(name)]
+            total += weight * (abs(value - asked.near[name]) if name in asked.near else value * sign)
+    return total
 
 
 def test_the_plain_skyline(client: Client, filled: tuple[View, list[Row], int]) -> None:
@@ -75,6 +94,9 @@ def test_limit_cuts_and_says_so(client: Client, filled: tuple[View, list[Row], i
     scores = [member["score"] for member in given["members"]]
     assert scores == sorted(scores)
     assert scores == [member["point"]["price"] for member in given["members"]]
+    whole = client.ask(path, rank="price:1")["count"]
+    assert client.ask(path, rank="price:1", limit=whole)["complete"], "a limit that cuts nothing off"
+    assert not client.ask(path, rank="price:1", limit=whole - 1)["complete"]
     plain = client.ask(path, limit=1)
     assert (plain["count"], plain["complete"]) == (1, False)
 
