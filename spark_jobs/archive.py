@@ -8,18 +8,22 @@ What it writes is described in archive_store.py, and for its readers in docs/spa
 
 from __future__ import annotations
 
+import argparse
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from time import sleep
 from typing import Any, Final
 
+from prometheus_client import CollectorRegistry
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming import StreamingQuery
 
 from skyline.view import View, parse_duration
 from spark_jobs import cli
+from spark_jobs.archive_metrics import ArchiveMetrics
 from spark_jobs.archive_store import ArchiveStore
 from spark_jobs.changes import read_changes
 from spark_jobs.kafka import Kafka, Topics, add_kafka, kafka_of
@@ -52,6 +56,7 @@ def read_updates(records: DataFrame, view: str) -> DataFrame:
 def archive(spark: SparkSession, kafka: Kafka, view: View, kind: str, root: str, pace: Pace) -> StreamingQuery:
     """Starts archiving one topic; the query ends by itself unless the pace says otherwise."""
     store = ArchiveStore.at(spark, root, kind, view.name)
+    store.check_checkpoint()
     reader = spark.readStream.format("kafka").options(**kafka.options()).option("subscribe", view.topic(kind))
     source = (
         reader.option("startingOffsets", "earliest")
@@ -61,10 +66,15 @@ def archive(spark: SparkSession, kafka: Kafka, view: View, kind: str, root: str,
         .load()
     )
 
+    before: set[str] | None = None
+
     def put(rows: DataFrame, batch: int) -> None:
-        store.put(rows, batch)
+        """All dates are looked at once; then those of this batch, and of the one before, which may be over now."""
+        nonlocal before
+        dates = store.put(rows, batch)
         if pace.compact:
-            store.compact()
+            store.compact(None if before is None else dates | before)
+        before = dates
 
     writer = transform(source, kind, view.name).writeStream.foreachBatch(put)
     writer = writer.option("checkpointLocation", store.checkpoint).queryName(view.topic(kind))
@@ -74,16 +84,20 @@ def archive(spark: SparkSession, kafka: Kafka, view: View, kind: str, root: str,
     return writer.trigger(**trigger).start()
 
 
-def follow(queries: Sequence[StreamingQuery]) -> None:
+def follow(queries: Sequence[StreamingQuery], metrics: ArchiveMetrics | None = None) -> None:
     """Waits until all queries have ended, or one has failed, and notes every batch that they finish."""
-    seen = {query.name: -1 for query in queries}
+    seen = {query.name: "" for query in queries}
     running = True
     while running:
         running = any(query.isActive for query in queries)
         for query in queries:
             for progress in query.recentProgress:
-                if progress["batchId"] > seen[query.name] and progress["numInputRows"]:
-                    seen[query.name] = progress["batchId"]
+                if progress["timestamp"] <= seen[query.name]:
+                    continue
+                seen[query.name] = progress["timestamp"]
+                if metrics is not None:
+                    metrics.observe(query.name, progress)
+                if progress["numInputRows"]:
                     cli.note(_described(query.name, progress))
             if not query.isActive:
                 _raise_failure(query)
@@ -111,6 +125,16 @@ def _described(topic: str, progress: Any) -> str:
     )
 
 
+def _add_metrics(parser: argparse.ArgumentParser) -> None:
+    """--metrics-host and --metrics-port, as the services have them."""
+    host, port = os.environ.get("SKYLINE_METRICS_HOST"), os.environ.get("SKYLINE_METRICS_PORT")
+    parser.add_argument("--metrics-host", default=host or "127.0.0.1", help="address of it (SKYLINE_METRICS_HOST)")
+    parser.add_argument(
+        "--metrics-port", type=int, default=int(port or 0),
+        help="with --every, a port for /metrics, which is a health check too (SKYLINE_METRICS_PORT; default: none)",
+    )  # fmt: skip
+
+
 def main(argv: Sequence[str]) -> int:
     parser = cli.parser("Archives the changes (and updates) of views from Kafka to Parquet, exactly once.")
     cli.add_view(parser, many=True)
@@ -118,8 +142,9 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--root", required=True, help="directory of the archive: a path, or any URL that Spark writes")
     parser.add_argument("--updates", action="store_true", help="archive V.updates too, which replay needs")
     parser.add_argument("--every", metavar="DURATION", help="go on for ever, with a batch every so often, such as 30s")
-    parser.add_argument("--batch", type=int, default=1_000_000, help="records in one batch at most")
+    parser.add_argument("--batch", type=cli.positive, default=1_000_000, help="records in one batch at most")
     parser.add_argument("--no-compact", action="store_true", help="leave small files as they are")
+    _add_metrics(parser)
     arguments = parser.parse_args(argv)
     views = cli.chosen_views(arguments.views, arguments.view)
     every = None if arguments.every is None else parse_duration(arguments.every)
@@ -134,7 +159,11 @@ def main(argv: Sequence[str]) -> int:
         for view, kind in topics:
             follow([archive(spark, kafka, view, kind, arguments.root, pace)])
     else:
-        follow([archive(spark, kafka, view, kind, arguments.root, pace) for view, kind in topics])
+        metrics = ArchiveMetrics(CollectorRegistry())
+        queries = [archive(spark, kafka, view, kind, arguments.root, pace) for view, kind in topics]
+        if arguments.metrics_port:
+            metrics.serve(arguments.metrics_host, arguments.metrics_port)
+        follow(queries, metrics)
     for view, kind in topics:
         held = ArchiveStore.at(spark, arguments.root, kind, view.name).files()
         print(f"{view.topic(kind)}: {len(held)} files, {sum(entry.size for entry in held):,} bytes")

@@ -6,16 +6,18 @@
 
 A batch, and a compaction, is staged first; then one journal file, written whole or not at all, names the files that
 go and those that come; then it is carried out. Whoever finds a journal carries it out to the end, however often, with
-the same result. So a job that is killed anywhere neither loses nor doubles a row, and readers need no log of ours.
+the same result. So a job that is killed anywhere neither loses nor doubles a row, and readers need no log of ours:
+only while a journal is being carried out do they see a part of it, and `read_archive` waits for that.
 """
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Final
+from time import monotonic, sleep
+from typing import Any, Final
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -28,7 +30,10 @@ SMALL_BYTES: Final = 32 << 20
 """A file below this is worth merging: Parquet readers like files of tens of megabytes."""
 
 COMPACT_AT: Final = 16
-"""Small files of one date that are merged into one. Each row is then rewritten about once or twice in its life."""
+"""Small files of the newest date that are merged into one; of a date that is over, two are enough."""
+
+_PATIENCE_SECONDS: Final = 20.0
+"""How long a reader waits for a journal to be carried out. It takes milliseconds, unless its job was killed."""
 
 
 @dataclass(frozen=True)
@@ -56,46 +61,69 @@ class ArchiveStore:
     def checkpoint(self) -> str:
         return self.storage.url(f"{self.work}/checkpoint")
 
-    def put(self, rows: DataFrame, batch: int) -> None:
-        """Adds one batch, once: putting the same batch again only makes sure that it is there."""
-        journal = f"{self.work}/batch-{batch:012d}.json"
+    def check_checkpoint(self) -> None:
+        """Raises where there are files but no checkpoint: everything would be archived a second time."""
+        if self.files() and not self.storage.exists(f"{self.work}/checkpoint"):
+            raise JobError(
+                f"{self.storage.url(self.place)} holds files, but {self.checkpoint}, which says how far they reach, "
+                f"is gone: archive to a new --root"
+            )
+
+    def put(self, rows: DataFrame, batch: int) -> set[str]:
+        """Adds one batch, once: putting the same batch again only makes sure that it is there. -> the dates it is of"""
+        journal = self._batch(batch)
         if not self.storage.exists(journal):
             staged = self._stage(rows)
             self._journal(journal, [[entry.path, self._target(entry, f"{batch:012d}")] for entry in staged], [])
-        self.carry_out(journal)
-        self._forget_batches_before(journal)
+        plan = self.carry_out(journal)
+        self.storage.remove(self._batch(batch - 1))  # Spark repeats only the last one
+        return {target.rsplit("/", 2)[1] for _, target in plan["moves"]}
 
-    def compact(self, at_least: int = COMPACT_AT, small: int = SMALL_BYTES) -> int:
-        """Merges the small files of every date that has `at_least` so many. -> how many files are fewer."""
+    def compact(self, dates: Collection[str] | None = None, at_least: int = COMPACT_AT) -> int:
+        """Merges the small files of these dates, or all; of the newest, if it has so many. -> how many are fewer."""
         journal = f"{self.work}/compact.json"
         if self.storage.exists(journal):
             self.carry_out(journal)
             self.storage.remove(journal)
         by_date: dict[str, list[Entry]] = defaultdict(list)
-        for entry in self.files():
-            if entry.size < small:
+        for entry in self.files() if dates is None else [entry for date in dates for entry in self.files(date)]:
+            if entry.size < SMALL_BYTES:
                 by_date[entry.path.rsplit("/", 1)[0]].append(entry)
         fewer = 0
-        for entries in by_date.values():
-            if len(entries) >= max(2, at_least):
-                self._merge(journal, entries)
-                fewer += len(entries) - 1
+        for date, entries in by_date.items():
+            worth = worth_merging(entries)
+            if len(worth) >= (max(2, at_least) if date == max(by_date) else 2):
+                self._merge(journal, worth)
+                fewer += len(worth) - 1
         return fewer
 
-    def files(self) -> list[Entry]:
-        """The archive's files of this kind and view."""
-        return [entry for entry in self.storage.files(self.place) if entry.path.endswith(".parquet")]
+    def files(self, date: str = "") -> list[Entry]:
+        """The archive's files of this kind and view, of one date or all."""
+        place = f"{self.place}/{date}" if date else self.place
+        return [entry for entry in self.storage.files(place) if entry.path.endswith(".parquet")]
 
-    def carry_out(self, journal: str) -> None:
-        """Removes and moves what the journal names; what is done already is passed over."""
-        plan = json.loads(self.storage.read(journal))
+    def carry_out(self, journal: str) -> dict[str, Any]:
+        """Removes and moves what the journal names; what is done already is passed over. -> what it names
+
+        A staged file that is gone has been moved: nothing else takes one away while its journal is there. Where it
+        went there may be none either, once it was merged with others.
+        """
+        plan: dict[str, Any] = json.loads(self.storage.read(journal))
         for path in plan["removes"]:
             self.storage.remove(path)
         for source, target in plan["moves"]:
             if self.storage.exists(source):
                 self.storage.move(source, target)
-            elif not self.storage.exists(target):
-                raise JobError(f"the archive is damaged: {self.storage.url(target)} is named in {journal} but missing")
+        return plan
+
+    def is_settled(self) -> bool:
+        """Whether no journal is being carried out, nor was left half done by a job that was killed."""
+        there = {entry.path for entry in self.storage.files(self.work)}
+        if f"{self.work}/compact.json" in there:
+            return False
+        journals = [path for path in there if path.startswith(f"{self.work}/batch-") and path.endswith(".json")]
+        moves = json.loads(self.storage.read(max(journals)))["moves"] if journals else []
+        return not any(source in there for source, _ in moves)
 
     def _stage(self, rows: DataFrame) -> list[Entry]:
         staging = f"{self.work}/staged"
@@ -126,18 +154,42 @@ class ArchiveStore:
     def _journal(self, path: str, moves: list[list[str]], removes: list[str]) -> None:
         self.storage.write(path, json.dumps({"moves": moves, "removes": removes}))
 
-    def _forget_batches_before(self, journal: str) -> None:
-        """Spark repeats only the last batch."""
-        for entry in self.storage.files(self.work):
-            if entry.path.startswith(f"{self.work}/batch-") and entry.path < journal:
-                self.storage.remove(entry.path)
+    def _batch(self, batch: int) -> str:
+        return f"{self.work}/batch-{batch:012d}.json"
+
+
+def worth_merging(entries: Sequence[Entry]) -> list[Entry]:
+    """Of one date's small files those to merge, in their order: not one that is larger than all smaller ones together.
+
+    So a file is rewritten only into one of at least twice its size, and a row a few times in its life, however small
+    the batches that it comes in.
+
+    >>> [entry.size for entry in worth_merging([Entry("a", 90), Entry("b", 2), Entry("c", 3), Entry("d", 2)])]
+    [2, 3, 2]
+    """
+    kept = sorted(entries, key=lambda entry: entry.size)
+    while len(kept) > 1 and kept[-1].size > sum(entry.size for entry in kept[:-1]):
+        kept.pop()
+    return sorted(kept, key=lambda entry: entry.path)
 
 
 def read_archive(spark: SparkSession, root: str, kind: str, view: str) -> DataFrame:
     """The archived rows of one view, with its columns `view` and `date`."""
-    storage = Storage(spark, root)
-    if not any(entry.path.endswith(".parquet") for entry in storage.files(f"{kind}/view={view}")):
-        held = {entry.path.split("/")[1] for entry in storage.files(kind)}
+    store = ArchiveStore.at(spark, root, kind, view)
+    if not store.files():
+        held = {entry.path.split("/")[1] for entry in store.storage.files(kind)}
         names = ", ".join(sorted(name.removeprefix("view=") for name in held)) or "none"
-        raise JobError(f"{storage.url()} holds no {kind} of view {view!r}; views with {kind} there: {names}")
-    return spark.read.option("basePath", storage.url(kind)).parquet(storage.url(f"{kind}/view={view}"))
+        raise JobError(f"{store.storage.url()} holds no {kind} of view {view!r}; views with {kind} there: {names}")
+    deadline = monotonic() + _PATIENCE_SECONDS
+    while True:
+        settled = store.is_settled()
+        # lists the files now: what is settled before and after was so in between, but for a whole merge of milliseconds
+        rows = spark.read.option("basePath", store.storage.url(kind)).parquet(store.storage.url(store.place))
+        if settled and store.is_settled():
+            return rows
+        if monotonic() > deadline:
+            raise JobError(
+                f"{store.storage.url(store.place)} is incomplete: the job that fills it was stopped while it put files "
+                f"in place; run spark_jobs.archive again"
+            )
+        sleep(0.1)

@@ -28,6 +28,7 @@ from spark_jobs.archive import read_updates
 from spark_jobs.audit_checks import broken_sequence, broken_stays, differences, published, recomputed, replayed
 from spark_jobs.changes import read_changes, read_records
 from spark_jobs.kafka import Kafka, Span, Topics, add_kafka, kafka_of, records
+from spark_jobs.output import add_output, check_output, write
 from spark_jobs.progress import step
 from spark_jobs.session import open_session
 from spark_jobs.tables import show
@@ -137,20 +138,20 @@ def main(argv: Sequence[str]) -> int:
     add_kafka(parser)
     parser.add_argument("--group", default=GROUP, help="the maintainer's --group (SKYLINE_GROUP)")
     parser.add_argument("--offset", type=int, help="audit up to this offset of V.updates; default: the committed one")
-    parser.add_argument("--limit", type=int, default=20, help="differences to show")
-    cli.add_output(parser)
+    add_output(parser)
     arguments = parser.parse_args(argv)
     view = cli.chosen_view(arguments.views, arguments.view)
     kafka = kafka_of(arguments)
     spark = open_session("audit", arguments.master, kafka=True)
+    check_output(spark, arguments)
     with Topics(spark, kafka) as topics:
         at = cut(topics, view, arguments.group, arguments.offset)
-    with step(spark, f"reading {len(at.changes):,} changes of {view.name}"):
+    with step(spark, f"reading the changes of {view.name}"):
         logs = Logs.read(spark, kafka, view, at)
     with step(spark, f"recomputing {view.name} from {at.committed:,} updates"):
         found = transform(logs, view).localCheckpoint()
     if arguments.out is not None:
-        cli.write(found, arguments.out, arguments.format)
+        write(found, arguments)
     return _report(found, logs, view, arguments.limit)
 
 

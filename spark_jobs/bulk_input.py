@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import DoubleType, StringType, StructField, StructType
 
 from spark_jobs import cli
+from spark_jobs.bulk_columns import PREFIX
 from spark_jobs.kafka import Topics, kafka_of, records
 
 
@@ -48,26 +49,32 @@ def _kind(path: str) -> str:
 
 
 def _topic(spark: SparkSession, arguments: argparse.Namespace, dimensions: Iterable[str]) -> DataFrame:
-    """One row per key, its last value unless that is null: key, offset, at, value, and the fields that are asked for.
+    """One row per key, its last value unless that is null: key, partition, offset, at, value, and the fields asked for.
 
-    Dimensions are read as numbers, groups as text; a value that is not JSON, or lacks a dimension, gives nulls.
+    A record without a key is a row of its own. Dimensions are read as numbers, groups as text; a value that is not
+    JSON, or lacks a dimension, gives nulls.
     """
     kafka = kafka_of(arguments)
     with Topics(spark, kafka) as topics:
-        span = topics.span(arguments.topic)
-    if not len(span):
+        spans = topics.spans(arguments.topic)
+    if not sum(map(len, spans.values())):
         raise cli.JobError(f"topic {arguments.topic} has no records")
     fields = [StructField(name, DoubleType()) for name in dimensions]
     fields += [StructField(name, StringType()) for name in arguments.diff]
     text = F.col("value").cast("string")
-    found = records(spark, kafka, arguments.topic, span)
+    found = records(spark, kafka, arguments.topic, spans)
     if not arguments.every_record:
-        newest = Window.partitionBy("key").orderBy(F.desc("offset"))
-        found = found.withColumn("age", F.row_number().over(newest)).where("age = 1 and value is not null")
-    return found.select(
-        F.col("key").cast("string").alias("key"),
-        F.col("offset"),
-        F.col("timestamp").alias("at"),
-        text.alias("value"),
-        F.from_json(text, StructType(fields)).alias("fields"),
-    ).select("key", "offset", "at", "value", "fields.*")
+        # a key has one partition, unless some were added: then its records are told apart by their times
+        order = [F.desc("offset")] if len(spans) == 1 else [F.desc("timestamp"), F.desc("offset")]
+        age = F.row_number().over(Window.partitionBy("key").orderBy(*order))
+        found = found.withColumn("age", age).where("(age = 1 or key is null) and value is not null")
+    named = {
+        "key": F.col("key").cast("string"),
+        "partition": F.col("partition"),
+        "offset": F.col("offset"),
+        "at": F.col("timestamp"),
+        "value": text,
+    }
+    shown = [given.alias(name) for name, given in named.items() if name not in {field.name for field in fields}]
+    parsed = F.from_json(text, StructType(fields)).alias(f"{PREFIX}fields")
+    return found.select(*shown, parsed).select("*", f"{PREFIX}fields.*").drop(f"{PREFIX}fields")

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import reduce
-from operator import and_, or_
+from math import isfinite
+from operator import and_
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from skyline.batch import strong_points
@@ -21,8 +22,8 @@ from skyline.view import Floats
 from spark_jobs.bulk_columns import PREFIX, Columns, column
 from spark_jobs.bulk_local import labels_of, points_of
 
-SIZE: Final = 1 << 16
-"""Rows that are sampled."""
+SIZE: Final = 1 << 14
+"""Rows that are sampled: of independent 4-D rows the strong points then leave 4.6 %, with four times as many 4.1 %."""
 
 _STRONG: Final = 8
 """Strong points at most. Each is code in the scan, and beyond some 8,000 bytes the JVM no longer compiles its loop."""
@@ -37,23 +38,21 @@ class Sample:
 
     @classmethod
     def of(cls, rows: DataFrame, columns: Columns, size: int = SIZE) -> Sample:
-        """The first rows: no more partitions are computed than it takes. Which rows they are decides the speed only."""
+        """The first rows of some partitions; no task reads more than these. Which ones decides the speed only."""
         narrow = columns.admitted(rows).select(*columns.names, *[column(name) for name in columns.diff])
         table = narrow.limit(size).toArrow()
         return cls(points_of(table, columns.names), table.select(list(columns.diff)))
 
 
-def undominated(sample: Sample, columns: Columns, k: int) -> Column | None:
-    """The condition that fewer than k strong points of the sample dominate a row; None where it would not pay."""
-    if not len(sample.points):
-        return None
-    strong = strong_points(sample.points, _STRONG, k=k)
-    tests = [_dominated_by([F.lit(value) for value in point], columns) for point in strong.tolist()]
+def undominated(sample: Sample, columns: Columns, k: int) -> str:
+    """The condition, in SQL, that fewer than k strong points of the sample dominate a row."""
+    strong = strong_points(sample.points, _STRONG, k=k).tolist() if len(sample.points) else []
+    tests = [_dominated_by([_double(value) for value in point], columns) for point in strong]
     if len(tests) < k:
-        return None
+        return "true"
     if k == 1:
-        return ~reduce(or_, tests)
-    return reduce(lambda a, b: a + b, [test.cast("int") for test in tests]) < k
+        return f"NOT ({' OR '.join(tests)})"
+    return f"{' + '.join(f'CAST({test} AS INT)' for test in tests)} < {k}"
 
 
 def without_weak(rows: DataFrame, sample: Sample, columns: Columns) -> DataFrame:
@@ -61,16 +60,21 @@ def without_weak(rows: DataFrame, sample: Sample, columns: Columns) -> DataFrame
     best = _best_of_groups(sample, columns)
     groups = rows.sparkSession.createDataFrame(best)
     same = [column(name).eqNullSafe(F.col(f"{PREFIX}{name}")) for name in columns.diff]
-    strong = [F.col(f"{name}s") for name in columns.names]
+    strong = [f"{name}s" for name in columns.names]
     joined = rows.join(F.broadcast(groups), reduce(and_, same), "left")
-    kept = joined.where(strong[0].isNull() | ~_dominated_by(strong, columns))
+    kept = joined.where(f"{strong[0]} IS NULL OR NOT {_dominated_by(strong, columns)}")
     return kept.select(*[column(name) for name in rows.columns])
 
 
-def _dominated_by(strong: list[Column], columns: Columns) -> Column:
-    pairs = [(F.col(name), value) for name, value in zip(columns.names, strong, strict=True)]
-    no_better = reduce(and_, [ours >= theirs for ours, theirs in pairs])
-    return no_better & reduce(or_, [ours > theirs for ours, theirs in pairs])
+def _dominated_by(strong: list[str], columns: Columns) -> str:
+    no_better = " AND ".join(f"{ours} >= {theirs}" for ours, theirs in zip(columns.names, strong, strict=True))
+    worse = " OR ".join(f"{ours} > {theirs}" for ours, theirs in zip(columns.names, strong, strict=True))
+    return f"({no_better} AND ({worse}))"
+
+
+def _double(value: float) -> str:
+    """A double in SQL, exactly."""
+    return f"{value!r}D" if isfinite(value) else f"double('{value}')"
 
 
 def _best_of_groups(sample: Sample, columns: Columns) -> pa.Table:

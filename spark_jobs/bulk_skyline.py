@@ -20,8 +20,8 @@ from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 
-from skyline.batch.arrays import check_count
 from skyline.errors import InvalidInput
+from skyline.view import positive
 from spark_jobs import cli
 from spark_jobs.bulk_columns import NULLS, Columns, column
 from spark_jobs.bulk_input import add_input, read_input
@@ -29,9 +29,9 @@ from spark_jobs.bulk_local import local_skyline
 from spark_jobs.bulk_partition import PARTITIONING, deal
 from spark_jobs.bulk_sample import Sample, undominated, without_weak
 from spark_jobs.kafka import add_kafka
+from spark_jobs.output import add_output, check_output, give
 from spark_jobs.progress import step
 from spark_jobs.session import open_session
-from spark_jobs.tables import show
 
 FAN_IN: Final = 8
 """Local skylines that one task of the tree merges."""
@@ -54,9 +54,10 @@ def skyline(
     partitioning  how rows are dealt to tasks: "none" (as they lie), "random", "grid", "angle"
     nulls         what becomes of null or NaN in a dimension: "refuse" fails the job, "drop" leaves the row out
 
-    Lazy but for a small job that samples the rows. `rows` must give the same rows whenever it is computed.
+    Lazy but for a small job that samples the first rows, and for "grid" and "angle" one or two passes over all. `rows`
+    must give the same rows whenever it is computed.
     """
-    check_count(k, "k")
+    positive("k", k)
     if partitioning not in PARTITIONING:
         raise InvalidInput(f"partitioning must be one of {', '.join(PARTITIONING)}, got {partitioning!r}")
     columns = Columns.of(rows, dimensions, diff, nulls)
@@ -68,7 +69,7 @@ def skyline(
     else:
         left = columns.admitted(rows, undominated(sample, columns, k))
     tasks = _tasks(rows.sparkSession)
-    members = _local(deal(left, partitioning, columns, sample, tasks), columns, k)
+    members = _local(deal(left, partitioning, columns, tasks), columns, k)
     if columns.diff:
         members = _local(members.repartition(tasks, *[column(name) for name in columns.diff]), columns, k)
     else:
@@ -112,13 +113,12 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument(
         "--diff", action="append", default=[], metavar="COLUMN", help="one skyline per value; repeatable"
     )
-    parser.add_argument("--k", type=int, default=1, help="rows that fewer than so many rows dominate")
+    parser.add_argument("--k", type=cli.positive, default=1, help="rows that fewer than so many rows dominate")
     parser.add_argument("--partitioning", choices=PARTITIONING, default="none", help="how rows are dealt to tasks")
     parser.add_argument(
         "--nulls", choices=NULLS, default="refuse", help="null or NaN in a dimension: fail, or leave out"
     )
-    parser.add_argument("--limit", type=int, default=20, help="rows to show")
-    cli.add_output(parser)
+    add_output(parser)
     arguments = parser.parse_args(argv)
     dimensions = dict.fromkeys(arguments.min, "min") | dict.fromkeys(arguments.max, "max")
     if len(dimensions) < len(arguments.min) + len(arguments.max):
@@ -126,16 +126,14 @@ def main(argv: Sequence[str]) -> int:
     if not dimensions:
         parser.error("name the dimensions with --min COLUMN and --max COLUMN")
     spark = open_session("bulk_skyline", arguments.master, kafka=arguments.topic is not None)
+    check_output(spark, arguments)
     rows = read_input(spark, arguments, dimensions)
     with step(spark, "sampling"):
         members = skyline(
             rows, dimensions, arguments.diff, arguments.k, partitioning=arguments.partitioning, nulls=arguments.nulls
         )
     with step(spark, "skyline"):
-        if arguments.out is None:
-            show(members, arguments.limit, "skyline" if arguments.k == 1 else f"{arguments.k}-skyband")
-        else:
-            cli.write(members, arguments.out, arguments.format)
+        give(members, arguments, "skyline" if arguments.k == 1 else f"{arguments.k}-skyband")
     return cli.DONE
 
 

@@ -14,9 +14,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, NoReturn
 
-from py4j.protocol import Py4JJavaError
+from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame
 
 from skyline.errors import InvalidInput, SkylineError
 from skyline.view import View, views_of
@@ -26,7 +25,6 @@ DIFFERENT: Final = 1
 FAILED: Final = 2
 INTERRUPTED: Final = 130
 
-FORMATS: Final = ("parquet", "csv")
 _LONGEST_MESSAGE: Final = 500
 
 
@@ -51,23 +49,11 @@ def add_view(made: argparse.ArgumentParser, *, many: bool = False) -> None:
         made.add_argument("--view", metavar="NAME", help="the view; needed only where the file defines several")
 
 
-def add_output(made: argparse.ArgumentParser) -> None:
-    """--out PATH and --format."""
-    made.add_argument("--out", metavar="PATH", help="directory to write the rows to; an existing one is replaced")
-    made.add_argument("--format", choices=FORMATS, default="parquet", help="how --out is written")
-
-
-def write(rows: DataFrame, path: str, kind: str) -> None:
-    """Writes `rows` as Parquet, or as CSV with a header (nested columns as JSON)."""
-    if kind == "csv":
-        from pyspark.sql import functions as F
-        from pyspark.sql.types import ArrayType, MapType, StructType
-
-        nested = [field.name for field in rows.schema if isinstance(field.dataType, ArrayType | MapType | StructType)]
-        flat = rows.withColumns({name: F.to_json(F.col(f"`{name}`")) for name in nested})
-        flat.write.mode("overwrite").csv(path, header=True, timestampFormat="yyyy-MM-dd'T'HH:mm:ss.SSSXXX")
-    else:
-        rows.write.mode("overwrite").parquet(path)
+def positive(text: str) -> int:
+    """A whole number of at least 1, for argparse."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, got {text!r}")
+    return int(text)
 
 
 def load_views(path: Path) -> dict[str, View]:
@@ -111,7 +97,7 @@ def run(main: Callable[[Sequence[str]], int]) -> NoReturn:
     except KeyboardInterrupt:
         note("interrupted")
         code = INTERRUPTED
-    except (SkylineError, PySparkException, Py4JJavaError) as error:
+    except (SkylineError, PySparkException, Py4JError, OSError) as error:
         if "--trace" in sys.argv:
             raise
         note(f"error: {one_line(error)}")
@@ -142,8 +128,7 @@ def _innermost(error: Exception) -> str:
         text = cause.getMessage() or cause.toString()
     causes = re.findall(r"^Caused by: (?:[\w$]+\.)*[\w$]+: (.*)$", text, re.MULTILINE)
     first = str(causes[-1]) if causes else _before_trace(text)
-    first = re.sub(r"^\[USER_RAISED_EXCEPTION\] ", "", first)
-    return re.sub(r"\s*SQLSTATE: \w+;?$", "", re.sub(r"^\[[A-Z_.]+\]\s*", "", first))
+    return re.sub(r"^\[[A-Z_.]+\]\s*", "", re.split(r"\s*SQLSTATE: ", first)[0])
 
 
 def _before_trace(text: str) -> str:

@@ -26,10 +26,10 @@ from spark_jobs import cli
 from spark_jobs.archive_store import read_archive
 from spark_jobs.changes import read_changes
 from spark_jobs.kafka import Topics, add_kafka, kafka_of, records
-from spark_jobs.periods import extent, nice_period
+from spark_jobs.output import add_output, check_output, give
+from spark_jobs.periods import DURATIONS, extent, nice_period
 from spark_jobs.progress import step
 from spark_jobs.session import open_session
-from spark_jobs.tables import show
 
 _NARROW: Final = ("key", "seq", "op", "at", "reason", "by", "point", "group", "carry")
 
@@ -136,12 +136,12 @@ def churn(changes: DataFrame, period: int) -> DataFrame:
 
 
 def lifetimes(stays: DataFrame) -> DataFrame:
-    """How long stays that are over lasted: their number per class of seconds, three classes to a factor of ten."""
+    """How long stays that are over lasted: their number per class of seconds; `below` is null for the last class."""
     over = stays.where(F.col("left_at").isNotNull() & F.col("lasted").isNotNull())
-    size = F.when(F.col("lasted") > 0, F.floor(F.log10("lasted") * 3).cast("int"))
-    counted = over.groupBy(size.alias("size")).agg(F.count("*").alias("stays"))
-    low = F.coalesce(F.pow(F.lit(10.0), F.col("size") / 3), F.lit(0.0))
-    high = F.when(F.col("size").isNull(), 0.0).otherwise(F.pow(F.lit(10.0), (F.col("size") + 1) / 3))
+    bounds = F.array(*[F.lit(bound / 1000) for bound in DURATIONS])
+    place = F.size(F.filter(bounds, lambda bound: bound <= F.col("lasted")))
+    counted = over.groupBy(place.alias("place")).agg(F.count("*").alias("stays"))
+    low, high = F.get(bounds, F.col("place") - 1), F.get(bounds, F.col("place"))
     return counted.select(low.alias("at_least"), high.alias("below"), "stays").orderBy("at_least")
 
 
@@ -155,17 +155,32 @@ def displacements(stays: DataFrame) -> DataFrame:
     )
 
 
-def check_complete(changes: DataFrame) -> int:
-    """Raises unless every change between the first and the last is there once. -> how many there are."""
+def check_complete(changes: DataFrame, *, from_start: bool = False) -> int:
+    """Raises unless every change from the first one there to the last is there once. -> how many there are.
+
+    from_start: the first must be the first of all. Otherwise a log that begins later is noted.
+    """
     count, low, high = changes.agg(F.count("*"), F.min("seq"), F.max("seq")).first() or (0, 0, 0)
     if not count:
         raise cli.JobError("there is no change yet: the view has no past")
     if count != high - low + 1:
         raise cli.JobError(
             f"the changes are not whole: {count:,} rows for seq {low} to {high}, which are {high - low + 1:,}; "
-            f"if the archive is being compacted, try again, else run spark_jobs.audit"
+            f"run spark_jobs.audit on the topics"
         )
+    if low > 1:
+        missing = f"the changes begin at seq {low}: members who have not changed since are unknown"
+        if from_start:
+            raise cli.JobError(f"{missing}; archive changes before their topic's retention deletes them")
+        cli.note(f"note: {missing}, and stays from before have no beginning")
     return int(count)
+
+
+_SHOWN: Final = {
+    "memberships": ("key", "entered_at", "left_at", "lasted", "enter_reason", "leave_reason", "leave_by", "moves",
+                    "last_point"),
+}  # fmt: skip
+"""Columns that fit a screen, where a table has more; --out writes all."""
 
 
 def default_period(changes: DataFrame) -> int:
@@ -205,19 +220,23 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--root", help="directory of the archive; default: read V.changes from Kafka")
     parser.add_argument("--at", metavar="TIME", help="for as-of: milliseconds or ISO 8601; default the last change")
     parser.add_argument("--period", help="for churn, and the report: such as 15m, 1h, 1d; default: by the log's length")
-    parser.add_argument("--limit", type=int, default=20, help="rows to show")
     parser.add_argument("--report", type=Path, metavar="FILE", help="write one self-contained HTML page")
-    cli.add_output(parser)
+    add_output(parser)
     arguments = parser.parse_args(argv)
     if arguments.table is None and arguments.report is None:
         parser.error("name a table, or --report FILE")
+    if arguments.report is not None and not arguments.report.parent.is_dir():
+        parser.error(f"--report: there is no directory {arguments.report.parent}")
+    if arguments.at is not None and arguments.table != "as-of":
+        parser.error("--at is for as-of")
     period = None if arguments.period is None else parse_duration(arguments.period)
     at = datetime.max.replace(tzinfo=UTC) if arguments.at is None else moment(arguments.at)
     view = cli.chosen_view(arguments.views, arguments.view)
     spark = open_session("history", arguments.master, kafka=arguments.root is None)
+    check_output(spark, arguments)
     changes = load(spark, arguments, view)
     with step(spark, f"checking the changes of {view.name}"):
-        count = check_complete(changes)
+        count = check_complete(changes, from_start=arguments.table == "as-of")
     cli.note(f"{count:,} changes")
     made: dict[str, Callable[[], DataFrame]] = {
         "memberships": lambda: memberships(changes),
@@ -229,10 +248,10 @@ def main(argv: Sequence[str]) -> int:
     }
     if arguments.table is not None:
         with step(spark, arguments.table):
-            if arguments.out is None:
-                show(made[arguments.table](), arguments.limit, f"{view.name}: {arguments.table}")
-            else:
-                cli.write(made[arguments.table](), arguments.out, arguments.format)
+            rows = made[arguments.table]()
+            if arguments.out is None and arguments.table in _SHOWN:
+                rows = rows.select(*_SHOWN[arguments.table])
+            give(rows, arguments, f"{view.name}: {arguments.table}")
     if arguments.report is not None:
         from spark_jobs.history_report import write_report  # plotly is not needed for tables
 

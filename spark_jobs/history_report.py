@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from spark_jobs.history import churn, displacements, lifetimes, longest, memberships
 from spark_jobs.history_page import page
-from spark_jobs.periods import extent, nice_period
+from spark_jobs.periods import DURATIONS, extent, nice_period
 from spark_jobs.tables import shown
 
 KEYS: Final = 40
@@ -21,6 +21,7 @@ STAYS: Final = 4000
 """Stays on the timeline at most; the longest ones."""
 
 PAIRS: Final = 12
+_VALUES: Final = ("point", "group", "carry")
 
 
 def write_report(view: str, changes: DataFrame, period: int | None, path: Path) -> None:
@@ -33,28 +34,38 @@ def report(view: str, changes: DataFrame, period: int | None = None) -> dict[str
     """Everything on the page, as JSON can hold it; times in milliseconds."""
     first, last, count = extent(changes)
     period = period or nice_period(last - first)
-    stays = memberships(changes).persist()
+    # values are needed of a few objects only: without them a stay is a tenth of its size
+    bare = changes.withColumns({name: F.lit(None).cast(changes.schema[name].dataType) for name in _VALUES})
+    stays = memberships(bare).drop(*_VALUES, "first_point", "last_point", "enter_reason", "enter_by").persist()
     try:
         ranked = longest(stays).limit(KEYS).collect()
         summary = stays.agg(
             F.count("*").alias("stays"),
             F.countDistinct("key").alias("keys"),
-            F.count(F.when(F.col("left_at").isNull(), 1)).alias("members"),
             F.median(F.when(F.col("left_at").isNotNull(), F.col("lasted"))).alias("median"),
         ).first()
         assert summary is not None
+        periods = churn(changes, period).collect()
         return {
             "view": view,
             "first": first,
             "last": last,
             "period": period,
-            "totals": {"changes": count, **summary.asDict()},
-            "timeline": _timeline(stays, [row.key for row in ranked]),
+            "totals": {"changes": count, "members": periods[-1].members, **summary.asDict()},
+            "timeline": _timeline(changes, [row.key for row in ranked]),
             "longest": [
-                {"key": row.key, "total": row.total, "stays": row.stays, "moves": row.moves, "member": row.is_member}
+                {
+                    "key": row.key,
+                    "total": row.total,
+                    "longest": row.longest,
+                    "stays": row.stays,
+                    "moves": row.moves,
+                    "member": row.is_member,
+                }
                 for row in ranked
             ],
-            "churn": [_jsonable(row.asDict()) for row in churn(changes, period).collect()],
+            "churn": [_jsonable(row.asDict()) for row in periods],
+            "durations": [bound / 1000 for bound in DURATIONS],
             "lifetimes": [row.asDict() for row in lifetimes(stays).collect()],
             "displacements": [_jsonable(row.asDict()) for row in displacements(stays).limit(PAIRS).collect()],
         }
@@ -62,8 +73,9 @@ def report(view: str, changes: DataFrame, period: int | None = None) -> dict[str
         stays.unpersist()
 
 
-def _timeline(stays: DataFrame, keys: list[str]) -> list[dict[str, Any]]:
-    rows = stays.where(F.col("key").isin(keys)).orderBy(F.desc_nulls_first("lasted")).limit(STAYS)
+def _timeline(changes: DataFrame, keys: list[str]) -> list[dict[str, Any]]:
+    stays = memberships(changes.where(F.col("key").isin(keys)))
+    rows = stays.orderBy(F.desc_nulls_first("lasted")).limit(STAYS)
     return [
         {
             "key": row.key,

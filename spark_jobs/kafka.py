@@ -9,10 +9,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
+from py4j.java_gateway import JavaPackage
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 
@@ -40,7 +42,7 @@ class Kafka:
 
 @dataclass(frozen=True)
 class Span:
-    """Offsets [first, past) of partition 0."""
+    """Offsets [first, past) of one partition."""
 
     first: int
     past: int
@@ -76,8 +78,10 @@ def kafka_of(arguments: argparse.Namespace) -> Kafka:
 def java_settings(given: Mapping[str, str]) -> dict[str, str]:
     """The services' librdkafka settings as the Java client calls them; all others are passed on as they are.
 
-    >>> java_settings({"ssl.ca.location": "/etc/ca.pem"})
-    {'ssl.truststore.location': '/etc/ca.pem', 'ssl.truststore.type': 'PEM'}
+    Certificates and keys are read here and handed on as text: the workers of a cluster have no such files.
+
+    >>> java_settings({"sasl.mechanisms": "PLAIN", "client.id": "report"})
+    {'client.id': 'report', 'sasl.mechanism': 'PLAIN'}
     """
     settings = dict(given)
     if "sasl.mechanisms" in settings:
@@ -89,29 +93,47 @@ def java_settings(given: Mapping[str, str]) -> dict[str, str]:
             f"org.apache.kafka.common.security.{module}LoginModule required "
             f"username={json.dumps(user)} password={json.dumps(password)};"
         )
-    if "ssl.ca.location" in settings:
-        settings["ssl.truststore.location"] = settings.pop("ssl.ca.location")
-        settings.setdefault("ssl.truststore.type", "PEM")
+    for theirs, ours, store in _PEM:
+        if theirs in settings:
+            settings[ours] = _read_pem(theirs, settings.pop(theirs))
+            settings[store] = "PEM"
+    if settings.get("ssl.endpoint.identification.algorithm") == "none":
+        settings["ssl.endpoint.identification.algorithm"] = ""
     return settings
 
 
+_PEM: Final = (
+    ("ssl.ca.location", "ssl.truststore.certificates", "ssl.truststore.type"),
+    ("ssl.certificate.location", "ssl.keystore.certificate.chain", "ssl.keystore.type"),
+    ("ssl.key.location", "ssl.keystore.key", "ssl.keystore.type"),
+)
+"""Setting of librdkafka, which names a file; setting of the Java client, which takes its text; and its kind."""
+
+
+def _read_pem(name: str, path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="ascii")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"{name}: {path} is not a PEM file that can be read: {error}") from None
+
+
 class Topics:
-    """What the broker knows about topics and groups. Every topic of a view has one partition, 0."""
+    """What the broker knows about topics and groups."""
 
     def __init__(self, spark: SparkSession, kafka: Kafka) -> None:
         self._jvm: Any = spark._jvm
         self._kafka = kafka
+        client = self._jvm.org.apache.kafka.clients.admin.AdminClient
+        if isinstance(client, JavaPackage):  # what py4j makes of a class that is not there
+            raise JobError(
+                "Spark's Kafka connector is not on the class path: start spark-submit with "
+                "--packages org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.0"
+            )
         settings = self._jvm.java.util.Properties()
         for name, value in {**kafka.settings, "bootstrap.servers": kafka.bootstrap}.items():
             settings.put(name, value)
         for name in ("request.timeout.ms", "default.api.timeout.ms"):
             settings.put(name, _TIMEOUT_MS)
-        client = self._jvm.org.apache.kafka.clients.admin.AdminClient
-        if not hasattr(client, "create"):
-            raise JobError(
-                "Spark's Kafka connector is not on the class path: start spark-submit with "
-                "--packages org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.0"
-            )
         self._admin = client.create(settings)
 
     def close(self) -> None:
@@ -124,38 +146,42 @@ class Topics:
         self.close()
 
     def span(self, topic: str) -> Span:
-        """First and next offset of the committed log, as of now."""
-        return self.spans([topic])[topic]
+        """First and next offset of the committed log of a view's topic, as of now. Such a topic has one partition."""
+        spans = self.spans(topic)
+        if len(spans) > 1:
+            raise JobError(f"topic {topic} has {len(spans)} partitions: that of a view has one")
+        return spans[0]
 
-    def spans(self, topics: list[str]) -> dict[str, Span]:
-        """`span` of several topics, asked in one request each for firsts and ends."""
+    def spans(self, topic: str) -> dict[int, Span]:
+        """First and next offset of every partition of the committed log, as of now."""
+        names = self._jvm.java.util.ArrayList()
+        names.add(topic)
+        described = self._ask(lambda: self._admin.describeTopics(names).topicNameValues().get(topic), topic)
+        numbers = sorted(int(info.partition()) for info in described.partitions())
         spec = self._jvm.org.apache.kafka.clients.admin.OffsetSpec
-        firsts = self._offsets(topics, spec.earliest())
-        ends = self._offsets(topics, spec.latest())
-        return {topic: Span(firsts[topic], ends[topic]) for topic in topics}
+        firsts = self._offsets(topic, numbers, spec.earliest())
+        ends = self._offsets(topic, numbers, spec.latest())
+        return {number: Span(firsts[number], ends[number]) for number in numbers}
 
     def committed(self, group: str, topic: str) -> int | None:
         """The offset after the last record that this consumer group has committed, or None."""
         answer = self._ask(lambda: self._admin.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata(), topic)
-        position = answer.get(self._partition(topic))
+        position = answer.get(self._partition(topic, 0))
         return None if position is None else int(position.offset())
 
-    def _offsets(self, topics: list[str], spec: Any) -> dict[str, int]:
+    def _offsets(self, topic: str, numbers: list[int], spec: Any) -> dict[int, int]:
         wanted = self._jvm.java.util.HashMap()
-        for topic in topics:
-            wanted.put(self._partition(topic), spec)
+        for number in numbers:
+            wanted.put(self._partition(topic, number), spec)
         isolation = self._jvm.org.apache.kafka.common.IsolationLevel.READ_COMMITTED
         options = self._jvm.org.apache.kafka.clients.admin.ListOffsetsOptions(isolation)
-        result = self._admin.listOffsets(wanted, options)
-        return {
-            topic: int(self._ask(lambda name=topic: result.partitionResult(self._partition(name)), topic).offset())
-            for topic in topics
-        }
+        answer = self._ask(lambda: self._admin.listOffsets(wanted, options).all(), topic)
+        return {number: int(answer.get(self._partition(topic, number)).offset()) for number in numbers}
 
-    def _partition(self, topic: str) -> Any:
-        return self._jvm.org.apache.kafka.common.TopicPartition(topic, 0)
+    def _partition(self, topic: str, number: int) -> Any:
+        return self._jvm.org.apache.kafka.common.TopicPartition(topic, number)
 
-    def _ask(self, question: Any, topic: str) -> Any:
+    def _ask(self, question: Callable[[], Any], topic: str) -> Any:
         try:
             return question().get()
         except Py4JJavaError as error:
@@ -165,19 +191,21 @@ class Topics:
                 raise JobError(f"topic {topic} does not exist at {self._kafka.bootstrap}") from None
             if kind == "TimeoutException":
                 raise JobError(
-                    f"no answer from {self._kafka.bootstrap} about topic {topic}: does the topic exist, "
-                    f"is the address right, does the broker run?"
+                    f"no answer from {self._kafka.bootstrap} about topic {topic}: is the address right, does the "
+                    f"broker run, are the security settings its own?"
                 ) from None
             raise JobError(f"{self._kafka.bootstrap} refuses, {kind}: {cause.getMessage()}") from None
 
 
-def records(spark: SparkSession, kafka: Kafka, topic: str, span: Span) -> DataFrame:
-    """The committed records of `span`, in as many tasks as there are cores.
+def records(spark: SparkSession, kafka: Kafka, topic: str, span: Span | Mapping[int, Span]) -> DataFrame:
+    """The committed records of `span` (of partition 0, or one for each), in as many tasks as there are cores.
 
     Columns as Spark's source has them: key, value, topic, partition, offset, timestamp, timestampType.
     """
-    offsets = {"startingOffsets": {topic: {"0": span.first}}, "endingOffsets": {topic: {"0": span.past}}}
+    spans = {0: span} if isinstance(span, Span) else span
+    starts = {str(number): given.first for number, given in spans.items()}
+    ends = {str(number): given.past for number, given in spans.items()}
     reader = spark.read.format("kafka").options(**kafka.options()).option("subscribe", topic)
-    for name, value in offsets.items():
-        reader = reader.option(name, json.dumps(value))
+    reader = reader.option("startingOffsets", json.dumps({topic: starts}))
+    reader = reader.option("endingOffsets", json.dumps({topic: ends}))
     return reader.option("minPartitions", spark.sparkContext.defaultParallelism).load()

@@ -23,6 +23,20 @@ _NICE: Final = [
 """Periods that people use, in milliseconds."""
 
 
+DURATIONS: Final = [
+    unit * step
+    for unit, steps in (
+        (1, (0, 1, 2, 5, 10, 20, 50, 100, 200, 500)),
+        (1_000, (1, 2, 5, 10, 30)),
+        (60_000, (1, 2, 5, 10, 30)),
+        (3_600_000, (1, 2, 5, 12)),
+        (86_400_000, (1, 2, 7, 30, 90, 365)),
+    )
+    for step in steps
+]
+"""Where classes of durations begin, in milliseconds: about three to a factor of ten, and each has a name."""
+
+
 def extent(changes: DataFrame) -> tuple[int, int, int]:
     """First and last time of the changes, in milliseconds, and how many there are, which must not be none."""
     row = changes.agg(F.min(F.unix_millis("at")), F.max(F.unix_millis("at")), F.count("*")).first()

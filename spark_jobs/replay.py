@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
@@ -19,11 +20,14 @@ from skyline.errors import InvalidInput
 from skyline.view import View, parse_duration
 from spark_jobs import cli
 from spark_jobs.archive_store import read_archive
+from spark_jobs.output import add_output, check_output, give
 from spark_jobs.progress import step
 from spark_jobs.replay_slice import ENGINES, slice_skylines
 from spark_jobs.session import open_session
-from spark_jobs.tables import show
 from spark_jobs.updates import all_of, folded, with_clock
+
+SLICE: Final = 1 << 20
+"""Records of a slice, about: some 300 MB in its Python worker."""
 
 
 @dataclass(frozen=True)
@@ -55,15 +59,15 @@ def transform(updates: DataFrame, view: View, snapshots: Snapshots, engine: str 
     happened is there too, and one without members has no rows.
 
     One shuffle by key, to make whole records of modifications and to know every object at the start of each slice;
-    then one by slice. Memory of a task: the records of its slice.
+    then one by slice. Memory of a task: the records of its slice, about a million, and the objects at its beginning.
     """
     if view.window is not None:
         raise InvalidInput(f"view {view.name!r} is a window view: replay takes keyed views")
     if engine not in ENGINES:
         raise InvalidInput(f"engine must be one of {', '.join(ENGINES)}, got {engine!r}")
     clocked = with_clock(updates).withColumn("snapshot", snapshots.number())
-    first, last = _extent(clocked, view)
-    slices = min(last - first + 1, updates.sparkSession.sparkContext.defaultParallelism)
+    first, last, count = _extent(clocked, view)
+    slices = min(last - first + 1, max(updates.sparkSession.sparkContext.defaultParallelism, -(-count // SLICE)))
     starts = [first + (last - first + 1) * i // slices for i in range(slices)]
     resolved = folded(clocked, view, all_of)
     if snapshots.period is None:
@@ -82,14 +86,14 @@ def transform(updates: DataFrame, view: View, snapshots: Snapshots, engine: str 
     return found.select("snapshot", at.alias("at"), "key", F.col("label").alias("group"), point.alias("point"))
 
 
-def _extent(clocked: DataFrame, view: View) -> tuple[int, int]:
-    """The first and the last snapshot of a log that is there from its beginning."""
-    row = clocked.agg(F.min("snapshot"), F.max("snapshot"), F.min("log_offset")).first()
+def _extent(clocked: DataFrame, view: View) -> tuple[int, int, int]:
+    """The first and the last snapshot of a log that is there from its beginning, and how many records it has."""
+    row = clocked.agg(F.min("snapshot"), F.max("snapshot"), F.min("log_offset"), F.count("*")).first()
     if row is None or row[0] is None:
         raise cli.JobError(f"there is no update of {view.name}: nothing to replay")
     if row[2] > 0:
         raise cli.JobError(f"the updates of {view.name} begin at offset {row[2]}: objects from before are unknown")
-    return int(row[0]), int(row[1])
+    return int(row[0]), int(row[1]), int(row[3])
 
 
 def _clock_rows(clocked: DataFrame, resolved: DataFrame) -> DataFrame:
@@ -126,23 +130,20 @@ def main(argv: Sequence[str]) -> int:
     cli.add_view(parser)
     parser.add_argument("--root", required=True, help="directory of the archive, made with archive --updates")
     parser.add_argument("--period", metavar="DURATION", help="a snapshot so often, such as 1h")
-    parser.add_argument("--count", type=int, help="a snapshot after so many records")
+    parser.add_argument("--count", type=cli.positive, help="a snapshot after so many records")
     parser.add_argument("--engine", choices=ENGINES, default="forest", help="what keeps the skyline within a slice")
-    parser.add_argument("--limit", type=int, default=20, help="rows to show")
-    cli.add_output(parser)
+    add_output(parser)
     arguments = parser.parse_args(argv)
     view = cli.chosen_view(arguments.views, arguments.view)
     period = None if arguments.period is None else parse_duration(arguments.period)
     snapshots = Snapshots(period, arguments.count)
     spark = open_session("replay", arguments.master)
+    check_output(spark, arguments)
     updates = read_archive(spark, arguments.root, "updates", view.name)
     with step(spark, f"cutting the updates of {view.name}"):
         found = transform(updates, view, snapshots, arguments.engine)
     with step(spark, "replay"):
-        if arguments.out is None:
-            show(found.orderBy("snapshot", "key"), arguments.limit, f"{view.name}: members at every snapshot")
-        else:
-            cli.write(found, arguments.out, arguments.format)
+        give(found, arguments, f"{view.name}: members at every snapshot", ["snapshot", "key"])
     return cli.DONE
 
 

@@ -29,13 +29,14 @@ class Rows:
     @classmethod
     def of(cls, table: pa.Table, dimensions: int) -> Rows:
         def numbers(name: str) -> Ints:
-            return np.asarray(table.column(name).fill_null(0).to_numpy(), np.int64)
+            # copied: Arrow's own arrays cannot be written to, and numba would compile every kernel again for such
+            return np.array(table.column(name).fill_null(0).to_numpy(), np.int64)
 
         points = [table.column(f"x{axis}").fill_null(0.0).to_numpy() for axis in range(dimensions)]
         return cls(
             table.column("key").fill_null("").to_pylist(),
             table.column("label").fill_null("").to_pylist(),
-            np.column_stack(points),
+            np.stack(points, axis=1, out=np.empty((table.num_rows, dimensions))),
             ~np.asarray(table.column("held").to_numpy(), np.bool_),
             numbers("valid_from"),
             numbers("valid_until"),

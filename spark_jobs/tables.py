@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from math import floor, log10
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -29,7 +30,7 @@ def shown(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, float):
-        return f"{value:,.3f}".rstrip("0").rstrip(".") if abs(value) < 1e15 else repr(value)
+        return number(value)
     if isinstance(value, datetime):
         return value.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
     if isinstance(value, dict):
@@ -37,3 +38,16 @@ def shown(value: Any) -> str:
     if isinstance(value, bytes | bytearray):
         return value.decode(errors="replace")
     return str(value)
+
+
+def number(value: float) -> str:
+    """Three decimals, or as many as it takes for four digits that count.
+
+    >>> number(1234.5), number(0.021), number(0.00001234), number(1e300), number(-0.0), number(2.0)
+    ('1,234.5', '0.021', '0.00001234', '1e+300', '0', '2')
+    """
+    size = abs(value)
+    if not 1e-9 < size < 1e15:  # infinities and NaN too
+        return "0" if value == 0 else f"{value:.4g}"
+    decimals = max(3, 3 - floor(log10(size)))
+    return f"{value:,.{decimals}f}".rstrip("0").rstrip(".")

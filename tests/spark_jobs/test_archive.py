@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import orjson
@@ -16,14 +18,15 @@ import pytest
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient
 from pyspark.errors import StreamingQueryException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from skyline.runtime.config import KafkaSettings
+from spark_jobs import archive_store
 from spark_jobs.archive import Pace, archive, follow, main
-from spark_jobs.archive_store import ArchiveStore, read_archive
+from spark_jobs.archive_store import COMPACT_AT, ArchiveStore, read_archive, worth_merging
 from spark_jobs.cli import JobError
 from spark_jobs.kafka import Kafka
-from spark_jobs.storage import Storage
+from spark_jobs.storage import Entry, Storage
 from tests.spark_jobs.market import Market, random_updates, view_of, views_toml
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
@@ -109,25 +112,67 @@ def test_a_batch_that_breaks_off_anywhere_is_there_once_after_a_restart(
     assert len(offsets) == len(set(offsets)) == len(market.changes)
 
 
+def dated(spark: SparkSession, offsets: range, day: int = 18) -> DataFrame:
+    rows = [(offset, datetime(2026, 11, day, tzinfo=UTC)) for offset in offsets]
+    return spark.createDataFrame(rows, "log_offset long, at timestamp").coalesce(1)
+
+
 @pytest.mark.parametrize(("step", "count"), [("write", 1), ("remove", 4), ("move", 2), (None, 0)])
 def test_compaction_changes_the_files_and_not_the_rows(
-    spark: SparkSession, topics: Kafka, market: Market, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-    step: str | None, count: int,
-) -> None:  # fmt: skip
-    run(spark, topics, market, tmp_path, batch=40)
-    store = ArchiveStore.at(spark, str(tmp_path), "changes", market.view.name)
-    files, offsets = len(store.files()), archived(tmp_path, market.view.name)
-    assert files > 3
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str | None, count: int
+) -> None:
+    store = ArchiveStore.at(spark, str(tmp_path), "updates", "v")
+    for batch in range(6):
+        store.put(dated(spark, range(batch * 10, batch * 10 + 10), 17 + batch // 3), batch)
+    assert len(store.files()) == 6
     if step is not None:
         with monkeypatch.context() as patched:
             crash_at(step, count)(patched)
             with pytest.raises(OSError, match="the machine is gone"):
-                store.compact(at_least=2)
-    store.compact(at_least=2)
-    dates = read_archive(spark, str(tmp_path), "changes", market.view.name).select("date").distinct().count()
-    assert len(store.files()) == dates < files
-    assert archived(tmp_path, market.view.name) == offsets
-    assert store.compact(at_least=2) == 0
+                store.compact()
+        if step != "write":  # the journal is there: half of it was carried out
+            monkeypatch.setattr(archive_store, "_PATIENCE_SECONDS", 0.0)
+            with pytest.raises(JobError, match=r"is incomplete: .* run spark_jobs.archive again"):
+                read_archive(spark, str(tmp_path), "updates", "v")
+    store.compact()
+    assert len(store.files("date=2026-11-17")) == 1
+    assert len(store.files("date=2026-11-18")) == 3  # the newest date waits for more
+    assert store.compact(["date=2026-11-18"], at_least=3) == 2
+    assert archived(tmp_path, "v", "updates") == list(range(60))
+    assert read_archive(spark, str(tmp_path), "updates", "v").count() == 60
+
+
+def test_a_batch_that_was_merged_before_spark_knew_of_it_is_not_put_again(spark: SparkSession, tmp_path: Path) -> None:
+    store = ArchiveStore.at(spark, str(tmp_path), "updates", "v")
+    for batch in range(3):
+        store.put(dated(spark, range(batch * 10, batch * 10 + 10)), batch)
+    assert store.compact(at_least=3) == 2
+    store.put(dated(spark, range(20, 30)), 2)
+    assert archived(tmp_path, "v", "updates") == list(range(30))
+
+
+def test_however_small_the_batches_a_row_is_seldom_rewritten() -> None:
+    """A file per batch, as compact() would merge them, for a day of batches."""
+    files: list[Entry] = []
+    rewritten = 0
+    for batch in range(2880):
+        files.append(Entry(f"{batch:05d}", 1000))
+        worth = worth_merging(files)
+        if len(worth) >= COMPACT_AT:
+            size = sum(entry.size for entry in worth)
+            files = [entry for entry in files if entry not in worth] + [Entry(worth[-1].path + "m", size)]
+            rewritten += size
+        assert len(files) < 2 * COMPACT_AT
+    assert rewritten < 8 * 2880 * 1000
+
+
+def test_an_archive_that_lost_its_checkpoint_is_not_filled_twice(
+    spark: SparkSession, topics: Kafka, market: Market, tmp_path: Path
+) -> None:
+    run(spark, topics, market, tmp_path)
+    shutil.rmtree(tmp_path / "_work")
+    with pytest.raises(JobError, match=r"checkpoint, which says how far they reach, is gone"):
+        run(spark, topics, market, tmp_path)
 
 
 def test_a_killed_job_goes_on_where_it_was(

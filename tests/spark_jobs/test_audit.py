@@ -36,7 +36,7 @@ class Audit:
 
     def __init__(self, spark: SparkSession, topics: Kafka, market: Market, scratch: Path, *options: str) -> None:
         views, out = views_toml(scratch, market.view), scratch / "differences"
-        command = ["--views", str(views), "--bootstrap", topics.bootstrap, "--out", str(out), *options]
+        command = ["--views", str(views), "--bootstrap", topics.bootstrap, "--out", str(out), "--overwrite", *options]
         self.code = main(command)
         self.found = {(row["check"], row.key): row for row in spark.read.parquet(str(out)).collect()}
 

@@ -19,6 +19,8 @@ from skyline.errors import InvalidInput
 from skyline.runtime.config import KafkaSettings
 from skyline.wire.updates import write_update
 from spark_jobs import bulk_local
+from spark_jobs.bulk_columns import Columns
+from spark_jobs.bulk_partition import cell
 from spark_jobs.bulk_skyline import main, skyline
 from spark_jobs.cli import JobError, one_line
 from spark_jobs.kafka import Kafka
@@ -141,6 +143,7 @@ def test_no_rows_give_no_rows(spark: SparkSession) -> None:
         ({"dimensions": {"city": "min"}}, "column 'city' is string, not a number: cast it"),
         ({"dimensions": {"price": "best"}}, 'direction must be "min" or "max"'),
         ({"diff": ["price"]}, "column 'price' is double: groups need"),
+        ({"diff": "city"}, r"diff takes a list of columns, such as \['city'\]"),
         ({"k": 0}, "k must be an integer of at least 1"),
         ({"partitioning": "hash"}, "partitioning must be one of none, random, grid, angle"),
         ({"nulls": "zero"}, "nulls must be one of refuse, drop"),
@@ -152,6 +155,33 @@ def test_what_cannot_be_done_is_said(spark: SparkSession, arguments: dict[str, A
         skyline(given, **{"dimensions": DIMENSIONS, **arguments})
 
 
+def test_a_column_of_ours_is_refused_and_not_lost(spark: SparkSession) -> None:
+    given = table(spark, [(1, 2.0)], "_skyline_0 int, price double", 1)
+    with pytest.raises(InvalidInput, match="column '_skyline_0' begins with '_skyline_', which the job needs"):
+        skyline(given, {"price": "min"})
+
+
+def test_a_group_column_may_be_named_twice(spark: SparkSession) -> None:
+    rows = hotels(3, 60)
+    given = table(spark, rows, "id int, price double, rating int, city string", 2)
+    found = skyline(given, DIMENSIONS, ["city", "city"]).collect()
+    assert sorted(row.id for row in found) == expected(rows, 1, True)
+
+
+@pytest.mark.parametrize("kind", ["grid", "angle"])
+def test_a_sorted_table_is_dealt_evenly(spark: SparkSession, kind: str) -> None:
+    """That is what these are for: the first rows say nothing about the others."""
+    points = np.random.default_rng(8).random((4000, 2))
+    points = points[np.argsort(-points[:, 0])]
+    given = spark.createDataFrame(
+        [tuple(map(float, point)) for point in points], "_skyline_0 double, _skyline_1 double"
+    )
+    columns = Columns.of(given.toDF("x", "y"), {"x": "min", "y": "min"}, [], "refuse")
+    shares = [row["count"] for row in given.groupBy(cell(given, kind, columns, 4)).count().collect()]
+    assert len(shares) == 4
+    assert max(shares) < 1200
+
+
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
 def test_files_in_and_out(spark: SparkSession, tmp_path: Path, kind: str) -> None:
     rows = [row for row in hotels(2, 60) if np.isfinite(row[1])]
@@ -160,6 +190,9 @@ def test_files_in_and_out(spark: SparkSession, tmp_path: Path, kind: str) -> Non
     given.write.option("header", True).format(kind).save(source)
     options = ["--min", "price", "--max", "rating", "--diff", "city", "--out", out, "--format", kind]
     assert main([source, *options]) == 0
+    with pytest.raises(JobError, match="is there already: --overwrite replaces it"):
+        main([source, *options])
+    assert main([source, *options, "--overwrite"]) == 0
     found = spark.read.csv(out, header=True, inferSchema=True) if kind == "csv" else spark.read.parquet(out)
     assert sorted(row.id for row in found.collect()) == expected(rows, 1, True)
 
@@ -187,6 +220,26 @@ def test_a_topic_counts_each_keys_last_record(
     assert sorted(row.key for row in spark.read.parquet(str(tmp_path / "all")).collect()) == ["a", "d"]
 
 
+@pytest.mark.kafka
+def test_a_topic_is_read_in_all_its_partitions(
+    spark: SparkSession, topics: Kafka, kafka: KafkaSettings, unique: str, tmp_path: Path
+) -> None:
+    """Keyless records are a row each; a field may have the name of a column that the source has."""
+    admin = AdminClient(kafka.client())
+    admin.create_topics([NewTopic(unique, 3)])[unique].result(30)
+    producer = Producer(kafka.client())
+    rows = [(f"k{i}", i % 3, 10.0 - i, float(i)) for i in range(6)] + [(None, 1, 4.5, 4.5), (None, 1, 4.5, 4.5)]
+    for key, partition, price, offset in rows:
+        producer.produce(unique, write_update({"price": price, "offset": offset}), key, partition)
+    assert producer.flush(30) == 0
+    out = str(tmp_path / "out")
+    command = ["--topic", unique, "--bootstrap", topics.bootstrap, "--min", "price", "--min", "offset", "--out", out]
+    assert main(command) == 0
+    points = [(price, offset) for _, _, price, offset in rows]
+    found = sorted((row.price, row.offset) for row in spark.read.parquet(out).collect())
+    assert found == sorted(points[place] for place in naive.skyline(points))
+
+
 def test_an_input_without_rows_is_an_error(spark: SparkSession, tmp_path: Path) -> None:
     empty = str(tmp_path / "empty.parquet")
     spark.createDataFrame([], "price double").write.parquet(empty)
@@ -197,3 +250,8 @@ def test_an_input_without_rows_is_an_error(spark: SparkSession, tmp_path: Path) 
     with pytest.raises(PySparkException) as missing:
         main([str(tmp_path / "nowhere"), "--min", "price"])
     assert one_line(missing.value).startswith("Path does not exist")
+    with pytest.raises(PySparkException) as unknown:
+        main(["--table", "nowhere", "--min", "price"])
+    assert "SQLSTATE" not in one_line(unknown.value)
+    with pytest.raises(SystemExit):
+        main([empty, "--min", "price", "--limit", "-1"])

@@ -131,8 +131,7 @@ def test_longest_and_lifetimes_and_displacements(changes: DataFrame, log: list[C
     classes = history.lifetimes(stays).collect()
     assert sum(row.stays for row in classes) == len(over)
     for row in classes:
-        low, high = row.at_least * (1 - 1e-9), row.below * (1 + 1e-9)
-        assert row.stays <= sum(low <= lasted < high or lasted == row.below == 0 for lasted in over)
+        assert row.stays == sum(row.at_least <= lasted < (row.below or float("inf")) for lasted in over)
     pairs = Counter((s["leave_by"], s["key"]) for s in expected if s["leave_reason"] == "dominated")
     assert {(row.by, row.key): row.times for row in history.displacements(stays).collect()} == dict(pairs)
 
@@ -156,6 +155,16 @@ def test_a_log_with_a_hole_is_refused(changes: DataFrame) -> None:
         history.check_complete(changes.where("seq != 5"))
     with pytest.raises(JobError, match="the view has no past"):
         history.check_complete(changes.where("seq < 0"))
+
+
+def test_members_of_a_log_without_its_beginning_are_not_guessed(
+    changes: DataFrame, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cut = changes.where("seq > 20")
+    assert history.check_complete(cut) == changes.count() - 20
+    assert "the changes begin at seq 21" in capsys.readouterr().err
+    with pytest.raises(JobError, match="the changes begin at seq 21: members who have not changed since are unknown"):
+        history.check_complete(cut, from_start=True)
 
 
 def test_the_report_tells_the_same(changes: DataFrame, log: list[ChangeRecord]) -> None:
@@ -191,6 +200,18 @@ def test_the_job_reads_kafka_and_writes_a_page(
     rows = spark.read.csv(str(out), header=True).collect()
     assert len(rows) == len(stays_of(market.changes))
     assert json.loads(rows[0].first_point).keys() == {"price", "rating"}
+
+
+def test_mistakes_are_told_before_the_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    views = ["--views", str(views_toml(tmp_path, view_of("v")))]
+    for arguments, told in (
+        (["--report", str(tmp_path / "no" / "page.html")], "there is no directory"),
+        (["churn", "--at", "1000"], "--at is for as-of"),
+        ([], "name a table, or --report FILE"),
+    ):
+        with pytest.raises(SystemExit):
+            history.main([*arguments, *views])
+        assert told in capsys.readouterr().err
 
 
 def plotly() -> str:

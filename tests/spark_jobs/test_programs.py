@@ -41,7 +41,13 @@ def test_under_spark_submit_with_the_library_as_a_zip(repository: Path, tmp_path
         "import sys, spark_jobs.bulk_local as ours\n"
         "from spark_jobs import cli\n"
         "from spark_jobs.bulk_skyline import main\n"
+        "from spark_jobs.kafka import Kafka, Topics\n"
+        "from spark_jobs.session import open_session\n"
         "assert 'library.zip' in ours.__file__, ours.__file__\n"
+        "try:\n"
+        "    Topics(open_session('job'), Kafka('127.0.0.1:1'))\n"
+        "except cli.JobError as error:\n"
+        "    print(error)\n"
         "cli.run(main)\n"
     )
     pq.write_table(pa.table(OFFERS), tmp_path / "offers.parquet")
@@ -58,4 +64,5 @@ def test_under_spark_submit_with_the_library_as_a_zip(repository: Path, tmp_path
         check=False,
     )
     assert ended.returncode == 0, ended.stderr
+    assert "Spark's Kafka connector is not on the class path: start spark-submit with --packages" in ended.stdout
     assert sorted(pq.read_table(tmp_path / "out")["id"].to_pylist()) == [1, 2, 4]

@@ -15,6 +15,7 @@ from skyline.view import View
 from skyline.wire.modify import modified
 from skyline.wire.rejects import Rejected
 from skyline.wire.updates import Modification, Tick, Upsert, read_update, write_update
+from spark_jobs import replay
 from spark_jobs.cli import JobError
 from spark_jobs.replay import Snapshots, main, transform
 from tests import naive
@@ -74,8 +75,11 @@ def updates() -> list[Update]:
     return random_updates(4, 260, span=60 * HOUR)
 
 
-@pytest.mark.parametrize("engine", ["forest", "boxes"])
-def test_by_period(spark: SparkSession, updates: list[Update], engine: str) -> None:
+@pytest.mark.parametrize(("engine", "records"), [("forest", 60), ("boxes", 1 << 20)])
+def test_by_period(
+    spark: SparkSession, updates: list[Update], monkeypatch: pytest.MonkeyPatch, engine: str, records: int
+) -> None:
+    monkeypatch.setattr(replay, "SLICE", records)  # of 260: five slices, or as many as there are cores
     view = view_of("v")
     found = snapshots_of(transform(logged(spark, updates), view, Snapshots(period=HOUR), engine))
     clocks = np.maximum.accumulate([at for _, _, at in updates])
