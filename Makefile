@@ -20,8 +20,8 @@ $(VENV)/.ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed: set PYTHON=..." >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --disable-pip-version-check --no-input --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --disable-pip-version-check --no-input --no-deps -q -e .
-	$(BIN)/python -c 'from deploy.local.java import ensure_java; ensure_java()'
+	$(BIN)/python -m pip install --disable-pip-version-check --no-input --no-deps --no-build-isolation -q -e .
+	@$(BIN)/python -m deploy.local.java
 	@touch $@
 
 demo: setup ## run the spot market and show its skyline; SECONDS=10 ends by itself and checks the result
@@ -39,11 +39,11 @@ lint: setup ## ruff, mypy and import-linter
 	$(BIN)/lint-imports
 
 bench: setup ## the benchmarks, in their quick form
-	@for name in $$(cd benchmarks && ls *.py | grep -vE '^(__init__|harness|datasets)' | sed 's/\.py//'); do \
+	@for name in $$(grep -l "= parse_arguments(" benchmarks/*.py | xargs -n1 basename -s .py); do \
 		echo "== $$name"; $(BIN)/python -m benchmarks.$$name --quick || exit 1; done
 
-soak: setup ## kill the maintainer and the broker for long, and compare what was published
-	$(BIN)/python -m pytest tests/maintainer/test_crashes.py --soak
+soak: setup ## kill maintainers 1000 times (KILLS=...) and restart the broker, and compare what was published
+	$(BIN)/python -m pytest tests/maintainer/test_crashes.py -s --soak $(or $(KILLS),1000)
 
 clean: ## remove the virtual environment, local data and caches of tools
 	rm -rf $(VENV) .local build *.egg-info .mypy_cache .ruff_cache .import_linter_cache .hypothesis tests/artifacts

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Final
 
+from skyline.errors import SkylineError
 from skyline.runtime.process import run
 
 COMMANDS: Final = {
@@ -29,13 +30,13 @@ def main(argv: Sequence[str]) -> int:
     module = import_module(f"deploy.cli.{chosen}") if chosen else None
     parser = argparse.ArgumentParser(prog="skyline", description="Continuous skyline views over Kafka.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name, summary in COMMANDS.items():
-        command = commands.add_parser(name, help=summary, description=summary)
-        if module is not None and name == chosen:
-            module.add_arguments(command)
-    arguments = parser.parse_args(argv)
-    assert module is not None
-    return _run(module.run, arguments)
+    parsers = {name: commands.add_parser(name, help=text, description=text) for name, text in COMMANDS.items()}
+    if chosen is None or module is None:
+        parser.parse_args(argv)  # shows the help, or says what is wrong
+        return 0
+    module.add_arguments(parsers[chosen])
+    # flags may stand among the words: skyline put spot h7 --op add price=-1
+    return _run(module.run, parsers[chosen].parse_intermixed_args(argv[1:]))
 
 
 def _run(command: Callable[[argparse.Namespace], int], arguments: argparse.Namespace) -> int:
@@ -46,6 +47,10 @@ def _run(command: Callable[[argparse.Namespace], int], arguments: argparse.Names
     except BrokenPipeError:  # `skyline members --json spot | head`: the reader has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        if error.filename is None:
+            raise
+        raise SkylineError(f"{error.filename}: {error.strerror}") from error  # no space, no permission, no such file
 
 
 def entry() -> None:

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Final
 
 from confluent_kafka import Consumer, TopicPartition
-from rich.console import Console, Group
+from rich.console import Console
 from rich.live import Live
-from rich.text import Text
 
+from deploy.cli.board import WIDE, Board
 from deploy.cli.console import Terminal
 from deploy.cli.interrupt import UntilInterrupted
-from deploy.cli.reading import end_of, reader, take
+from deploy.cli.reading import current_members, end_of, reader
 from deploy.cli.tables import member_table
 from deploy.cli.target import add_views_argument
 from deploy.cli.verify import Verdict, verify
@@ -28,20 +28,26 @@ from skyline.errors import SkylineError
 from skyline.runtime.config import KafkaSettings, chosen_view, load_views
 from skyline.runtime.drain import Drain
 from skyline.view import View
-from skyline.wire.changes import MemberRecord
 
 _VIEW: Final = "spot"
 _MAINTAINER: Final = "maintainer"
 _SOURCES: Final = ("market", "ticker")
 _CATCH_UP_SECONDS: Final = 60.0
-_SHOWN: Final = 30
+_FRAME_SECONDS: Final = 0.2
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--seconds", type=float, default=0.0, metavar="S", help="end and check after this long; 0 runs until Ctrl-C"
+        "--seconds", type=_duration, default=0.0, metavar="S", help="end and check after this long; 0 runs until Ctrl-C"
     )
     add_views_argument(parser)
+
+
+def _duration(text: str) -> float:
+    seconds = float(text)
+    if not 0 <= seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is no duration: 0 or more seconds")
+    return seconds
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -60,30 +66,34 @@ def _demo(console: Console, views: Path, view: View, seconds: float, home: Path)
         chosen = [service for service in SERVICES if service.name in (_MAINTAINER, *_SOURCES)]
         place = local_place(broker.address, views, home, chosen, any_port=True)
         console.print("Starting the maintainer, a market of spot instances and a ticker …")
-        start_all(stack, place, chosen)
-        _show(console, stack, kafka, view, seconds)
+        with console.status("") as status:
+            start_all(stack, place, chosen, lambda waiting: status.update(f"waiting for {waiting}"))
+        _show(console, stack, broker, view, seconds)
         for name in _SOURCES:
             stack.stop(name)
         _wait_until_caught_up(kafka, view)
+        console.print("The skyline when the last update was applied:")
+        console.print(member_table(view, current_members(kafka, view).values(), carried=console.width >= WIDE))
         return _report(console, verify(kafka, view))
     finally:
-        stack.stop_all()
-        broker.kill()  # its data goes with the directory
+        try:  # at once: what they would still write goes with the directory
+            stack.kill_all()
+        finally:  # a signal may strike just there
+            broker.kill()
 
 
-def _show(console: Console, stack: Stack, kafka: KafkaSettings, view: View, seconds: float) -> None:
-    """The skyline as a table that follows V.skyline, until time is up."""
-    members: dict[str, MemberRecord] = {}
+def _show(console: Console, stack: Stack, broker: Broker, view: View, seconds: float) -> None:
+    """The skyline as a table that follows V.changes, until time is up."""
+    board = Board(view)
     deadline = time.monotonic() + seconds if seconds else float("inf")
-    hint = Text("" if seconds else "  Ctrl-C ends the demo", style="dim")
-    with Drain(reader(kafka), view.topic("skyline"), 0, 0) as drain, Live(console=console, auto_refresh=False) as live:
-        while time.monotonic() < deadline:
-            take(members, drain.poll(0.2))
+    hint = "" if seconds else "Ctrl-C ends the demo"
+    settings = reader(KafkaSettings(broker.address))
+    with Drain(settings, view.topic("changes"), 0, 0) as drain, Live(console=console, auto_refresh=False) as live:
+        while (now := time.monotonic()) < deadline:
+            board.take(drain.poll(_FRAME_SECONDS), now)
             refuse_ended(stack)
-            newest = max(members.values(), key=lambda member: member.seq, default=None)
-            title = f"{view.name}: {len(members)} members, change {newest.seq if newest else 0}"
-            live.update(Group(member_table(view, members.values(), title, _SHOWN), hint), refresh=True)
-    console.print(member_table(view, members.values(), f"{view.name}: {len(members)} members"))
+            broker.refuse_ended()
+            live.update(board.draw(console.width, console.height, now, hint), refresh=True)
 
 
 def _wait_until_caught_up(kafka: KafkaSettings, view: View) -> None:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from types import FrameType, TracebackType
-from typing import Any
+from typing import Any, Final
+
+_ONE_REQUEST: Final = 1.0
+"""Seconds in which signals are one request: what `make` or `timeout` passes on, the terminal's group gets as well."""
 
 
 class UntilInterrupted:
     """Runs a block until it ends, or until SIGINT or SIGTERM ends it early, without an error.
 
-    A second signal ends the process at once; what it started with `die_with_parent` ends with it.
+    A second request ends the process at once; what it started with `die_with_parent` ends with it.
     """
 
     def __enter__(self) -> None:
-        self._seen = False
+        self._asked: float | None = None
         self._before: dict[int, Any] = {
             number: signal.signal(number, self._handle) for number in (signal.SIGINT, signal.SIGTERM)
         }
@@ -28,7 +32,9 @@ class UntilInterrupted:
         return kind is KeyboardInterrupt
 
     def _handle(self, number: int, _frame: FrameType | None) -> None:
-        if self._seen:
+        now = time.monotonic()
+        if self._asked is None:
+            self._asked = now
+            raise KeyboardInterrupt
+        if now - self._asked > _ONE_REQUEST:
             os._exit(128 + number)
-        self._seen = True
-        raise KeyboardInterrupt

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from deploy.cli.interrupt import UntilInterrupted
-from deploy.cli.target import HOME
+from deploy.cli.target import HOME, port
 from deploy.local.broker import Broker
 
 
@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--home", type=Path, default=HOME / "kafka", metavar="DIR", help="data, log and pid file (default %(default)s)"
     )
-    parser.add_argument("--port", type=int, default=9092, help="0 takes a free one (default %(default)s)")
+    parser.add_argument("--port", type=port, default=9092, help="0 takes a free one (default %(default)s)")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -24,5 +24,7 @@ def run(arguments: argparse.Namespace) -> int:
         for key in sorted(members):
             print(orjson.dumps(members[key]).decode())
         return 0
-    Terminal().print(member_table(view, members.values(), f"{view.name}: {len(members)} members"))
+    terminal = Terminal()
+    terminal.print(f"{view.name}: {len(members)} members", style="bold", soft_wrap=True)
+    terminal.print(member_table(view, members.values()))
     return 0

@@ -9,6 +9,7 @@ from typing import Any, Final
 import orjson
 from confluent_kafka import KafkaError, KafkaException, Producer
 
+from deploy.cli.reading import no_broker
 from deploy.cli.target import add_target_arguments, target
 from skyline.errors import InvalidInput, SkylineError
 from skyline.runtime.config import KafkaSettings
@@ -95,6 +96,8 @@ def _publish(kafka: KafkaSettings, view: View, key: str | None, value: bytes | N
     if not reports:
         raise SkylineError(f"{kafka.bootstrap} did not acknowledge the update within {_SECONDS:.0f} s")
     failure, message = reports[0]
+    if failure is not None and failure.code() == KafkaError._MSG_TIMED_OUT:
+        raise SkylineError(f"not sent: {no_broker(kafka)}")
     if failure is not None:
         hint = " (the maintainer creates it when it starts)" if failure.code() in _NO_TOPIC else ""
         raise SkylineError(f"not written to {view.topic('updates')} at {kafka.bootstrap}: {failure.str()}{hint}")

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from skyline.errors import SkylineError
+from skyline.errors import InvalidInput, SkylineError
 from skyline.runtime.config import KafkaSettings
 from skyline.runtime.drain import Drain
 from skyline.view import View
@@ -29,7 +29,10 @@ def reader(kafka: KafkaSettings, **own: Any) -> dict[str, Any]:
 def end_of(kafka: KafkaSettings, topic: str) -> tuple[int, int]:
     """(first offset, offset after the last committed record) of the topic."""
     # librdkafka would print twenty lines a second about a broker that is away: the error below says it once
-    consumer = Consumer({**reader(kafka), "log_level": 0})
+    try:
+        consumer = Consumer({**reader(kafka), "log_level": 0})
+    except KafkaException as error:
+        raise InvalidInput(f"no Kafka client can be made with these settings: {error.args[0].str()}") from None
     try:
         found = consumer.list_topics(topic, timeout=_SECONDS).topics[topic]
         if found.error is not None:
@@ -42,11 +45,16 @@ def end_of(kafka: KafkaSettings, topic: str) -> tuple[int, int]:
     return low, high
 
 
+def no_broker(kafka: KafkaSettings) -> str:
+    """What to do where nobody answers."""
+    return f"no broker answers at {kafka.bootstrap}: run `skyline up`, or name one with --bootstrap"
+
+
 def _unread(kafka: KafkaSettings, topic: str, error: KafkaError) -> TopicUnread:
     if error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
         return TopicUnread(f"{kafka.bootstrap} has no topic {topic}: does the maintainer of this view run?")
     if error.code() in (KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN, KafkaError._TIMED_OUT):
-        return TopicUnread(f"no broker answers at {kafka.bootstrap}: run `skyline up`, or name one with --bootstrap")
+        return TopicUnread(no_broker(kafka))
     return TopicUnread(f"topic {topic} cannot be read at {kafka.bootstrap}: {error.str()}")
 
 
@@ -64,15 +72,10 @@ def current_members(kafka: KafkaSettings, view: View) -> dict[str, MemberRecord]
     """The skyline as it is published."""
     members: dict[str, MemberRecord] = {}
     for records in everything(kafka, view.topic("skyline")):
-        take(members, records)
+        for row in range(len(records)):
+            key, value = (records.key(row) or b"").decode(), records.value(row)
+            if value is None:
+                members.pop(key, None)
+            else:
+                members[key] = read_member(value)
     return members
-
-
-def take(members: dict[str, MemberRecord], records: Records) -> None:
-    """Applies records of V.skyline to a table of members."""
-    for row in range(len(records)):
-        key, value = (records.key(row) or b"").decode(), records.value(row)
-        if value is None:
-            members.pop(key, None)
-        else:
-            members[key] = read_member(value)

@@ -15,7 +15,7 @@ HOME: Final = Path(".local")
 
 
 def add_views_argument(parser: argparse.ArgumentParser) -> None:
-    """--views FILE, and where the broker is looked for."""
+    """--views FILE."""
     views = Path(os.environ.get("SKYLINE_VIEWS") or "views.toml")
     parser.add_argument(
         "--views",
@@ -24,13 +24,26 @@ def add_views_argument(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="defines the views (SKYLINE_VIEWS; default %(default)s)",
     )
+
+
+def add_broker_arguments(parser: argparse.ArgumentParser) -> None:
+    """--views FILE, --bootstrap and --kafka, and where the broker is looked for."""
+    add_views_argument(parser)
+    add_kafka_arguments(parser)
     parser.epilog = "Without --bootstrap, the broker is the one that `skyline up` or `skyline kafka start` runs here."
 
 
 def add_target_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("view", help="name of a view that FILE defines, such as spot")
-    add_views_argument(parser)
-    add_kafka_arguments(parser)
+    add_broker_arguments(parser)
+
+
+def port(text: str) -> int:
+    """For argparse: a number that a server can listen on, or 0 for a free one."""
+    number = int(text)
+    if not 0 <= number <= 65_535:
+        raise argparse.ArgumentTypeError(f"{number} is no port: 0 to 65535")
+    return number
 
 
 def target(arguments: argparse.Namespace) -> tuple[View, KafkaSettings]:

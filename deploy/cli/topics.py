@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import argparse
 
-from deploy.cli.target import add_views_argument, broker_of
-from skyline.runtime.config import add_kafka_arguments, load_views
+from deploy.cli.target import add_broker_arguments, broker_of
+from skyline.runtime.config import load_views
 from skyline.runtime.topics import ensure_topics
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_views_argument(parser)
+    add_broker_arguments(parser)
     parser.add_argument(
         "--replication", type=int, default=-1, metavar="N", help="copies of each topic; -1 is the broker's default"
     )
-    add_kafka_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from deploy.cli.console import Terminal
 from deploy.cli.interrupt import UntilInterrupted
-from deploy.cli.target import HOME, add_views_argument
+from deploy.cli.target import HOME, add_views_argument, port
 from deploy.local.broker import Broker
 from deploy.local.place import local_place, write_prometheus
 from deploy.local.ports import port_in_use
@@ -32,11 +32,10 @@ Show = Callable[[str, str], None]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_views_argument(parser)
-    parser.epilog = None
     parser.add_argument(
         "--home", type=Path, default=HOME, metavar="DIR", help="data and checkpoints (default %(default)s)"
     )
-    parser.add_argument("--port", type=int, default=9092, help="Kafka's port, 0 takes a free one (default %(default)s)")
+    parser.add_argument("--port", type=port, default=9092, help="Kafka's, 0 takes a free one (default %(default)s)")
     parser.add_argument("--any-port", action="store_true", help="free ports for all services, for a second stack")
     parser.add_argument("--demo", action="store_true", help="also a market of spot instances, for the view spot")
     parser.add_argument("--standby", action="store_true", help="also a second maintainer that takes over")
@@ -48,8 +47,8 @@ def run(arguments: argparse.Namespace) -> int:
     parts: list[Part] = ["core"]
     optional: tuple[Part, ...] = ("demo", "standby", "archive")
     chosen = services(*parts, *(part for part in optional if getattr(arguments, part)))
-    port = None if arguments.any_port or not arguments.port else arguments.port
-    broker = Broker(arguments.home / "kafka", port, dies_with_parent=True)
+    fixed = None if arguments.any_port or not arguments.port else arguments.port
+    broker = Broker(arguments.home / "kafka", fixed, dies_with_parent=True)
     show = _printer(Terminal())
     stack = Stack(show)
     with UntilInterrupted():
@@ -57,10 +56,13 @@ def run(arguments: argparse.Namespace) -> int:
             _start(arguments, broker, stack, chosen, show)
             while True:
                 refuse_ended(stack)
+                broker.refuse_ended()
                 time.sleep(0.2)
         finally:
-            stack.stop_all()
-            broker.stop(_BROKER_SECONDS)
+            try:
+                stack.stop_all()
+            finally:  # a signal may strike just there
+                broker.stop(_BROKER_SECONDS)
     return 0
 
 

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import argparse
 from datetime import UTC, datetime
-from typing import Final
 
 from deploy.cli.console import Terminal
 from deploy.cli.reading import end_of, reader
 from deploy.cli.target import add_target_arguments, target
-from deploy.cli.words import in_words
+from deploy.cli.words import SIGNS, STYLES, in_words
 from skyline.errors import InvalidInput
 from skyline.runtime.drain import Drain
 from skyline.runtime.process import stop_on_signals
 from skyline.view import View
 from skyline.wire.changes import read_change
-
-_STYLES: Final = {"enter": "green", "move": "yellow", "leave": "red"}
-_SIGNS: Final = {"enter": "+", "move": "~", "leave": "-"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,8 +36,8 @@ def run(arguments: argparse.Namespace) -> int:
             for row in range(len(records)):
                 change = read_change(records.value(row) or b"")
                 when = datetime.fromtimestamp(change.at / 1000, UTC).strftime("%H:%M:%S")
-                line = f"{when} {_SIGNS[change.op]} {in_words(change)}"
-                console.print(line, style=_STYLES[change.op], soft_wrap=True, markup=False)
+                line = f"{when} {SIGNS[change.op]} {in_words(change)}"
+                console.print(line, style=STYLES[change.op], soft_wrap=True, markup=False)
             left = None if left is None else left - len(records)
     return 0
 

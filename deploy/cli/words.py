@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from skyline.wire.changes import ChangeRecord
+
+STYLES: Final = {"enter": "green", "move": "yellow", "leave": "red"}
+SIGNS: Final = {"enter": "+", "move": "~", "leave": "-"}
 
 _WHY = {
     ("enter", "inserted"): "entered: new",

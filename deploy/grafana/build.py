@@ -10,8 +10,9 @@ from deploy.grafana.maintainer import MAINTAINER
 from deploy.grafana.model import Dashboard
 from deploy.grafana.overview import OVERVIEW
 from deploy.grafana.query import QUERY
+from deploy.grafana.runbook import RUNBOOK
 
-DASHBOARDS: Final = (OVERVIEW, MAINTAINER, QUERY)
+DASHBOARDS: Final = (OVERVIEW, MAINTAINER, QUERY, RUNBOOK)
 HOME: Final = Path(__file__).parent / "dashboards"
 
 

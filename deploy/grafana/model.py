@@ -6,9 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from deploy.grafana.sections import address
+
 DATASOURCE: Final = {"type": "prometheus", "uid": "prometheus"}
-RUNBOOK: Final = "docs/operations.md"
-"""Where the runbook is read; set it to the address that you publish it under, and build again."""
+
+_ALERTS_ANNOTATION: Final = {
+    "name": "Alerts",
+    "enable": True,
+    "iconColor": "red",
+    "datasource": DATASOURCE,
+    "expr": 'ALERTS{alertstate="firing", alertname=~"Skyline.*"}',
+    "titleFormat": "{{alertname}}",
+    "textFormat": "{{view}} {{service}}",
+    "step": "15s",
+}
+"""Marks in every graph while an alert fires."""
 
 _SCHEMA_VERSION: Final = 39
 _WIDTH: Final = 24
@@ -37,6 +49,8 @@ class Panel:
     low_is_bad: bool = False
     runbook: str = ""
     """Name of the alert whose section of the runbook belongs to the panel."""
+    named: bool = False
+    """A number with the name of its series, where there may be several."""
     width: int = 8
     height: int = 8
 
@@ -58,7 +72,7 @@ class Panel:
                 "overrides": [],
             },
             "options": self._options(),
-            "links": [{"title": f"Runbook: {self.runbook}", "url": anchor(self.runbook)}] if self.runbook else [],
+            "links": [{"title": f"Runbook: {self.runbook}", "url": address(self.runbook)}] if self.runbook else [],
         }
 
     def _thresholds(self) -> dict[str, Any]:
@@ -78,10 +92,36 @@ class Panel:
 
     def _options(self) -> dict[str, Any]:
         if self.kind == "stat":
-            return {"reduceOptions": {"calcs": ["lastNotNull"]}, "colorMode": "background", "graphMode": "area"}
+            return {
+                "reduceOptions": {"calcs": ["lastNotNull"]},
+                "colorMode": "background",
+                "graphMode": "area",
+                "textMode": "value_and_name" if self.named else "auto",
+            }
         return {
             "legend": {"displayMode": "table", "placement": "bottom", "calcs": ["lastNotNull", "max"]},
             "tooltip": {"mode": "multi", "sort": "desc"},
+        }
+
+
+@dataclass(frozen=True)
+class Text:
+    """A panel of Markdown."""
+
+    title: str
+    content: str
+    width: int = 12
+    height: int = 9
+    queries: Sequence[Query] = ()
+
+    def model(self, number: int, x: int, y: int) -> dict[str, Any]:
+        """The panel's JSON model, at this place of the grid."""
+        return {
+            "id": number,
+            "type": "text",
+            "title": self.title,
+            "gridPos": {"x": x, "y": y, "w": self.width, "h": self.height},
+            "options": {"mode": "markdown", "content": self.content},
         }
 
 
@@ -92,7 +132,7 @@ class Dashboard:
     name: str
     title: str
     meaning: str
-    panels: Sequence[Panel]
+    panels: Sequence[Panel | Text]
     variables: Sequence[tuple[str, str]]
     """(name, query): `label_values(metric, label)`."""
 
@@ -110,10 +150,10 @@ class Dashboard:
             "refresh": "10s",
             "time": {"from": "now-30m", "to": "now"},
             "templating": {"list": [_variable(name, query) for name, query in self.variables]},
-            "annotations": {"list": []},
+            "annotations": {"list": [_ALERTS_ANNOTATION]},
             "links": [
                 {"type": "dashboards", "title": "Skyline", "tags": ["skyline"], "keepTime": True, "includeVars": True},
-                {"type": "link", "title": "Runbook", "url": RUNBOOK, "targetBlank": True},
+                {"type": "link", "title": "Runbook", "url": address(), "targetBlank": True},
             ],
             "panels": self._laid_out(),
         }
@@ -126,11 +166,6 @@ class Dashboard:
             models.append(panel.model(number, x, y))
             x, tallest = x + panel.width, max(tallest, panel.height)
         return models
-
-
-def anchor(alert: str) -> str:
-    """The runbook's section of an alert."""
-    return f"{RUNBOOK}#{alert.lower()}"
 
 
 def _variable(name: str, query: str) -> dict[str, Any]:

@@ -15,9 +15,14 @@ OVERVIEW: Final = Dashboard(
     panels=[
         Panel(
             "Alerts firing",
-            [Query('count(ALERTS{alertstate="firing", alertname=~"Skyline.*"}) or vector(0)', "firing")],
+            [
+                Query(
+                    'count by (alertname) (ALERTS{alertstate="firing", alertname=~"Skyline.*"}) or on () vector(0)',
+                    "{{alertname}}",
+                )
+            ],
             meaning="Each has a section in the runbook.",
-            kind="stat", alarm=1, width=6, height=4,
+            kind="stat", alarm=1, width=6, height=4, named=True,
         ),
         Panel(
             "Views without a maintainer",
@@ -73,6 +78,15 @@ OVERVIEW: Final = Dashboard(
         Panel(
             "Acknowledging a request", quantiles("skyline_ingest_request_seconds", "view"), "s",
             "From the HTTP request to the broker's acknowledgement.", warn=0.5,
+        ),
+        Panel(
+            "Archived", [rate("skyline_archive_records_total", "topic", "")], "ops",
+            "Records that the archive has taken; all topics.",
+        ),
+        Panel(
+            "Since the archive's last batch",
+            [Query("time() - max by (topic) (skyline_archive_time_seconds)", "{{topic}}")], "s",
+            "It writes every 30 seconds, or says that there was nothing new.", alarm=900, runbook="SkylineArchiveOld",
         ),
     ],
 )  # fmt: skip

@@ -135,6 +135,11 @@ class Broker:
         self.port = noted[1]
         return noted[0]
 
+    def refuse_ended(self) -> None:
+        """Raises `BrokerError` when the broker that was started has ended by itself: a full disk ends it, for one."""
+        if self.pid() is None:
+            raise self._why_it_ended("by itself")
+
     def crashed(self) -> int | None:
         """Process id of a broker that ended without being stopped: a crash, a kill, a reboot. Its data is whole."""
         noted = self._noted()
@@ -182,7 +187,7 @@ class Broker:
     def _format(self, java: str, classpath: str) -> None:
         if (self.home / "data" / "meta.properties").exists():
             return
-        command = ["kafka.tools.StorageTool", "format", "-c", str(self._properties), "-t", _cluster_id()]
+        command = ["kafka.tools.StorageTool", "format", "-c", str(self._properties), f"--cluster-id={_cluster_id()}"]
         result = subprocess.run(self._java(java, classpath, *command), capture_output=True, text=True, check=False)
         if result.returncode != 0:
             raise BrokerError(f"Kafka could not format {self.home}: {(result.stderr or result.stdout).strip()[-300:]}")
@@ -206,17 +211,17 @@ class Broker:
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:
             if self._child is not None and self._child.poll() is not None:
-                raise self._why_it_ended()
+                raise self._why_it_ended("at once")
             if port_open(port) and _answers(f"127.0.0.1:{port}"):
                 return
             time.sleep(0.05)
         raise BrokerError(f"Kafka did not answer within {START_SECONDS:.0f} s: see {self.log}")
 
-    def _why_it_ended(self) -> BrokerError:
+    def _why_it_ended(self, when: str) -> BrokerError:
         errors = [line.strip() for line in self._lines() if "ERROR" in line or "Exception" in line]
         if any("BindException" in line or "Address already in use" in line for line in errors):
             return PortTaken(f"Kafka's port was taken while it started: try again; {self.log} says more")
-        return BrokerError(f"Kafka ended at once ({errors[-1][:200] if errors else 'no error logged'}): see {self.log}")
+        return BrokerError(f"Kafka ended {when} ({errors[-1][:200] if errors else 'no error logged'}): see {self.log}")
 
     def _lines(self) -> list[str]:
         """What the broker has said since it was spawned."""
@@ -253,6 +258,7 @@ def _answers(address: str) -> bool:
 
 
 def _cluster_id() -> str:
+    """16 random bytes in URL-safe base64. One in 64 begins with "-", as options do."""
     return base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
 
 

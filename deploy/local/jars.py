@@ -56,7 +56,7 @@ def locked(name: str) -> dict[str, str]:
 
 
 def _fetch(name: str, expected: dict[str, str], home: Path) -> None:
-    print(f"Resolving {name} ({len(expected)} jars), once", flush=True)
+    print(f"Resolving {name} ({len(expected)} jars), once: about a minute", flush=True)
     try:
         home.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=home.parent, prefix=f".{name}-") as scratch:

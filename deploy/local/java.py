@@ -1,4 +1,7 @@
-"""Finds a Java that can run Kafka and Spark, and says in one line what to do when there is none."""
+"""Finds a Java that can run Kafka and Spark, and says in one line what to do when there is none.
+
+`python -m deploy.local.java` is the step of `make setup` that sees to it.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,14 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Final
 
 from skyline.errors import SkylineError
+from skyline.runtime.process import run
 
-MINIMUM = 17
-PACKAGE = "openjdk-17-jre-headless"
+MINIMUM: Final = 17
+PACKAGES: Final = ("openjdk-17-jre-headless", "openjdk-21-jre-headless")
+"""Debian 12 has the first, Debian 13 only the second."""
 
 
 class JavaMissing(SkylineError):
@@ -32,7 +38,8 @@ def find_java() -> str:
             return candidate
         seen.append(f"{candidate} is version {version}" if version else f"{candidate} does not run")
     found = f" ({'; '.join(seen)})" if seen else ""
-    raise JavaMissing(f"Java {MINIMUM} or newer is needed{found}: install {PACKAGE}, or point JAVA_HOME at one")
+    packages = " or ".join(PACKAGES)
+    raise JavaMissing(f"Java {MINIMUM} or newer is needed{found}: install {packages}, or point JAVA_HOME at one")
 
 
 def java_version(java: str) -> int | None:
@@ -49,13 +56,24 @@ def java_version(java: str) -> int | None:
 
 
 def ensure_java() -> str:
-    """`find_java`, after installing the package where that needs no question: as root on Debian."""
+    """`find_java`, after installing a package where that needs no question: as root on Debian."""
     try:
         return find_java()
     except JavaMissing:
         if os.geteuid() != 0 or shutil.which("apt-get") is None:
             raise
-    print(f"Java {MINIMUM} is missing: installing {PACKAGE}", flush=True)
-    for command in (["apt-get", "update", "-q"], ["apt-get", "install", "-yq", "--no-install-recommends", PACKAGE]):
-        subprocess.run(command, check=True, env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
+    print(f"Java {MINIMUM} is missing: installing it", flush=True)
+    _apt_get("update", "-q")
+    if not any(_apt_get("install", "-yq", "--no-install-recommends", package) for package in PACKAGES):
+        raise JavaMissing(f"Java {MINIMUM} or newer is needed, and apt-get could not install {' or '.join(PACKAGES)}")
     return find_java()
+
+
+def _apt_get(*arguments: str) -> bool:
+    """Whether it worked; what it says is there to be read."""
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    return subprocess.run(["apt-get", *arguments], check=False, env=environment).returncode == 0
+
+
+if __name__ == "__main__":
+    run(lambda _: 0 if ensure_java() else 1)

@@ -86,6 +86,8 @@ SERVICES: Final = (
         "archive",
         ("spark_jobs.archive", "--views", "{views}", "--root", "{data}/archive", "--updates", "--every", "30s"),
         "archive",
+        {"METRICS_HOST": "{host}"},
+        9105,
     ),
 )
 """Every service there is. The ticker is core: without it nothing expires while no update comes."""

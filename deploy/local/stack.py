@@ -74,8 +74,19 @@ class Stack:
         return None
 
     def stop_all(self) -> None:
-        """Ends every child, all at once."""
+        """Ends every child in good order, all at once."""
         _end(list(self._children.values()))
+        self._forget()
+
+    def kill_all(self) -> None:
+        """Ends every child at once, as a crash would."""
+        for child in self._children.values():
+            child.kill()
+        for child in self._children.values():
+            child.wait()
+        self._forget()
+
+    def _forget(self) -> None:
         self._children.clear()
         for reader in self._readers.values():
             reader.join(1.0)

@@ -10,6 +10,7 @@ import yaml
 from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector
 
 from skyline.runtime.metrics import Metrics
+from spark_jobs.archive_metrics import ArchiveMetrics
 
 _HISTOGRAM = ("_bucket", "_sum", "_count")
 OF_PROMETHEUS = {"up", "ALERTS"}
@@ -27,6 +28,7 @@ def declared() -> set[str]:
     for collector in (ProcessCollector, PlatformCollector, GCCollector):
         collector(registry=registry)
     Metrics(registry)
+    ArchiveMetrics(registry)
     names = set()
     for family in registry.collect():
         full = f"{family.name}_total" if family.type == "counter" else family.name

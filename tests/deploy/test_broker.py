@@ -38,7 +38,10 @@ def _command(*words: str) -> tuple[int, str]:
     return running.returncode, output
 
 
-def test_a_broker_keeps_its_data_through_restarts_and_crashes(tmp_path: Path, unique: str) -> None:
+def test_a_broker_keeps_its_data_through_restarts_and_crashes(
+    tmp_path: Path, unique: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(broker_module, "_cluster_id", lambda: "-AAAAAAAAAAAAAAAAAAAAA")  # looks like an option
     broker = Broker(tmp_path, dies_with_parent=True)
     try:
         broker.start()
@@ -50,6 +53,7 @@ def test_a_broker_keeps_its_data_through_restarts_and_crashes(tmp_path: Path, un
         with pytest.raises(BrokerError, match=f"a broker runs on {tmp_path} already"):
             Broker(tmp_path).start()
 
+        broker.refuse_ended()
         broker.restart()
         assert (broker.address, broker.pid() == first) == (address, False)
         _write(broker, unique, "after the restart")
@@ -59,6 +63,8 @@ def test_a_broker_keeps_its_data_through_restarts_and_crashes(tmp_path: Path, un
         os.kill(running, signal.SIGKILL)
         wait_until(lambda: broker.pid() is None)
         assert broker.crashed() == running
+        with pytest.raises(BrokerError, match=r"^Kafka ended by itself \(.*\): see .*kafka\.log$"):
+            broker.refuse_ended()
 
         where = ("--home", str(tmp_path), "--port", address.rpartition(":")[2])
         code, said = _command("status", *where)

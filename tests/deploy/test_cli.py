@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 from collections.abc import Iterator
 from importlib import import_module
@@ -84,7 +85,7 @@ def test_members_are_a_table_and_json(hotels: Run, capsys: pytest.CaptureFixture
     assert "price ↓" in table
     assert "rating ↑" in table
     row = next(line for line in table.splitlines() if "h2" in line)
-    assert [cell.strip() for cell in row.strip("│ ").split("│")] == ["Paris", "h2", "70", "4.5", "Au [b]Lit[/b]"]
+    assert re.split(r" {2,}", row.strip()) == ["Paris", "h2", "70", "4.5", "Au [b]Lit[/b]"]
 
 
 def test_what_is_published_agrees_with_the_definition(hotels: Run, capsys: pytest.CaptureFixture[str]) -> None:
@@ -134,6 +135,36 @@ def test_no_broker_is_one_line(tmp_path: Path) -> None:
     output, _ = result.communicate(timeout=120)
     assert result.returncode == 1
     assert output == f"error: no broker answers at {nobody}: run `skyline up`, or name one with --bootstrap\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["members", "hotels", "--kafka", "nonsense=1"], 'no Kafka client can be made .*: .*"nonsense"'),
+        (["watch", "hotels", "--kafka", "nonsense"], "--kafka takes NAME=VALUE"),
+        (["kafka", "start", "--home", "/proc/nowhere"], "^/proc/nowhere: No such file or directory$"),
+        (["up", "--views", "/proc"], "^/proc: Is a directory$"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(words: list[str], message: str, tmp_path: Path) -> None:
+    own = [] if words[0] in ("kafka", "up") else ["--views", str(_views(tmp_path, "hotels"))]
+    with pytest.raises(SkylineError, match=message):
+        main([*words, *own])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["kafka", "start", "--port", "99999"],
+        ["up", "--port", "-1"],
+        ["demo", "--seconds", "-3"],
+        ["demo", "--seconds", "nan"],
+    ],
+)
+def test_numbers_without_a_meaning_are_refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match=r"^2$"):
+        main(words)
+    assert f"argument {words[-2]}: {words[-1]} is no " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["members", "watch"])

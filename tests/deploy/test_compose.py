@@ -135,6 +135,18 @@ def test_start_order_follows_health(compose: dict[str, Any]) -> None:
     assert services["topics"]["depends_on"] == {"kafka": {"condition": "service_healthy"}}
 
 
+def test_spark_may_load_the_libraries_that_it_unpacks(compose: dict[str, Any]) -> None:
+    """Docker mounts a tmpfs with noexec unless it is told; Parquet's snappy is a native library in /tmp."""
+    place, _, options = compose["services"]["archive"]["tmpfs"][0].partition(":")
+    assert place == "/tmp"
+    assert "exec" in options.split(",")
+
+
+def test_every_service_that_stays_has_a_health_check(compose: dict[str, Any]) -> None:
+    for name, entry in compose["services"].items():
+        assert ("healthcheck" in entry) == (name != "topics"), name
+
+
 def test_volumes_are_declared_and_files_exist(compose: dict[str, Any], repository: Path) -> None:
     used = set()
     for entry in compose["services"].values():

@@ -13,11 +13,12 @@ import yaml
 
 from deploy.grafana.build import DASHBOARDS, HOME, written
 from deploy.grafana.model import Dashboard
+from deploy.grafana.runbook import RUNBOOK
 from deploy.local.place import PROMETHEUS
 from tests.deploy.promql import declared, metrics_in, rules
 
 RECORDED = {rule["record"] for rule in rules(PROMETHEUS) if "record" in rule}
-ALERTS = {rule["alert"].lower() for rule in rules(PROMETHEUS) if "alert" in rule}
+ALERTS = {rule["alert"] for rule in rules(PROMETHEUS) if "alert" in rule}
 UNITS = {"short", "ops", "reqps", "s", "bytes", "percentunit"}
 ALL = pytest.mark.parametrize("dashboard", DASHBOARDS, ids=lambda dashboard: dashboard.name)
 
@@ -44,13 +45,16 @@ def test_the_model_is_grafanas(dashboard: Dashboard) -> None:
     assert re.fullmatch(r"[a-z0-9-]{1,40}", model["uid"])
     assert isinstance(model["schemaVersion"], int)
     assert model["time"].keys() == {"from", "to"}
-    assert isinstance(model["annotations"]["list"], list)
+    assert model["annotations"]["list"][0]["datasource"] == {"type": "prometheus", "uid": "prometheus"}
     for variable in model["templating"]["list"]:
         assert variable["type"] == "query"
         assert variable["datasource"] == {"type": "prometheus", "uid": "prometheus"}
         assert variable["query"]["query"] == variable["definition"]
         assert variable["current"] == {"text": "All", "value": "$__all"}
     for panel in model["panels"]:
+        if panel["type"] == "text":
+            assert panel["options"].keys() == {"mode", "content"}
+            continue
         assert panel["type"] in ("timeseries", "stat")
         assert panel["datasource"] == {"type": "prometheus", "uid": "prometheus"}
         assert [target["refId"] for target in panel["targets"]] == [chr(65 + i) for i in range(len(panel["targets"]))]
@@ -93,13 +97,23 @@ def test_variables_that_are_used_are_defined(dashboard: Dashboard) -> None:
     assert used <= {name for name, _ in dashboard.variables}
 
 
-@ALL
-def test_links_lead_into_the_runbook(dashboard: Dashboard, repository: Path) -> None:
-    for panel in _panels(dashboard):
-        for link in panel["links"]:
-            path, _, anchor = link["url"].partition("#")
-            assert (repository / path).is_file()
-            assert anchor in ALERTS
+def test_links_lead_to_the_section_of_an_alert() -> None:
+    """A panel's link opens the panel of the runbook that has the name in the link."""
+    sections = {panel["id"]: panel["title"] for panel in _panels(RUNBOOK)}
+    assert set(sections.values()) == ALERTS
+    links = [link for dashboard in DASHBOARDS for panel in _panels(dashboard) for link in panel.get("links", [])]
+    assert links
+    for link in links:
+        match = re.fullmatch(r"/d/skyline-runbook\?viewPanel=(\d+)", link["url"])
+        assert match is not None
+        assert link["title"] == f"Runbook: {sections[int(match[1])]}"
+
+
+def test_the_runbooks_own_links_lead_to_panels() -> None:
+    text = "\n".join(panel["options"]["content"] for panel in _panels(RUNBOOK))
+    assert "](#" not in text
+    for name, number in re.findall(r"\[(\w+)\]\(/d/skyline-runbook\?viewPanel=(\d+)\)", text):
+        assert name == _panels(RUNBOOK)[int(number) - 1]["title"]
 
 
 def test_grafana_is_provisioned_with_the_datasource_and_the_files(repository: Path) -> None:

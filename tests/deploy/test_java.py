@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from deploy.local.java import JavaMissing, ensure_java, find_java, java_version
+from tests.deploy.processes import ROOT
 
 
 def _program(path: Path, script: str) -> Path:
@@ -50,7 +54,7 @@ def test_a_java_home_too_old_falls_back_to_the_path(only: Path, monkeypatch: pyt
 
 @pytest.mark.usefixtures("only")
 def test_missing_java_names_the_package() -> None:
-    with pytest.raises(JavaMissing, match=r"^Java 17 or newer is needed: install openjdk-17-jre-headless, or point"):
+    with pytest.raises(JavaMissing, match=r"^Java 17 or newer is needed: install openjdk-17-jre-headless or open"):
         find_java()
 
 
@@ -76,6 +80,26 @@ def test_root_on_debian_installs_it(only: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     assert ensure_java() == str(only / "java")
     assert log.read_text().splitlines() == ["update -q", "install -yq --no-install-recommends openjdk-17-jre-headless"]
+
+
+def test_setup_says_it_in_one_line(only: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    _program(only / "apt-get", "echo no such package >&2; exit 100")
+    with pytest.raises(JavaMissing, match=r"apt-get could not install openjdk-17-jre-headless or open"):
+        ensure_java()
+    program = [sys.executable, "-m", "deploy.local.java"]
+    told = subprocess.run(
+        program, capture_output=True, text=True, check=False, cwd=ROOT, env={"PATH": str(only / "empty")}
+    )
+    assert (told.returncode, told.stdout) == (1, "")
+    assert re.fullmatch(r"error: Java 17 or newer is needed: install openjdk-17-jre-headless .*\n", told.stderr)
+
+
+def test_a_newer_debian_has_a_newer_one(only: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ready = _java(only / "ready", "21.0.1")
+    _program(only / "apt-get", f'case "$*" in *-21-*) /bin/cp {ready} {only / "java"};; *-17-*) exit 100;; esac')
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert ensure_java() == str(only / "java")
 
 
 def test_others_are_told(only: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,7 +45,7 @@ def test_every_panel_has_data_under_load(monitored: Monitored, expression: str, 
 
 
 def test_all_targets_are_scraped(monitored: Monitored) -> None:
-    names = {"maintainer", "standby", "ingest", "query", "market", "ticker"}
+    names = {"maintainer", "standby", "ingest", "query", "market", "ticker", "archive"}
     wait_until(lambda: {one["metric"]["service"] for one in monitored.ask('up{job="skyline"} == 1')} == names)
 
 
@@ -76,6 +76,22 @@ def test_the_standby_takes_over_and_nobody_is_woken_for_an_unmaintained_view(mon
     wait_until(lambda: "SkylineViewUnmaintained" not in monitored.alerts())
     monitored.start("maintainer")
     wait_until(lambda: [one["value"][1] for one in monitored.ask("view:skyline_maintainers:count")] == ["2"])
+
+
+def test_a_view_that_nobody_maintains_wakes_somebody(monitored: Monitored) -> None:
+    for name in ("standby", "maintainer"):
+        monitored.stop(name)
+    wait_until(lambda: monitored.alerts().get("SkylineViewUnmaintained") == "firing")
+    for name in ("maintainer", "standby"):
+        monitored.start(name)
+    wait_until(lambda: "SkylineViewUnmaintained" not in monitored.alerts())
+
+
+def test_silence_wakes_somebody(monitored: Monitored) -> None:
+    wait_until(lambda: "SkylineEventTimeLag" not in monitored.alerts())
+    with monitored.silence():
+        wait_until(lambda: monitored.alerts().get("SkylineEventTimeLag") == "firing")
+    wait_until(lambda: "SkylineEventTimeLag" not in monitored.alerts())
 
 
 def test_rejects_wake_nobody_but_are_told(monitored: Monitored) -> None:

@@ -42,7 +42,7 @@ def ready(put: Put) -> Put:
 def test_updates_of_every_kind(ready: Put, unique: str, capsys: pytest.CaptureFixture[str]) -> None:
     before = int(time.time() * 1000)
     assert ready("h1", "price=80", "rating=4.5", "city=Rome", "name=A = B", "--at", "1700000000000") == 0
-    assert ready("h1", "price=-5", "--op", "add") == 0
+    assert ready("h1", "--op", "add", "price=-5") == 0
     assert ready("h1", "--delete", "--at", "2026-11-18T06:41:00Z") == 0
     assert ready("$tick") == 0
     assert ready("a=b", "--delete") == 0
@@ -97,4 +97,11 @@ def test_a_topic_that_is_not_there(put: Put, unique: str) -> None:
     with pytest.raises(
         SkylineError, match=rf"not written to {unique}\.updates at .*[Uu]nknown.*the maintainer creates it"
     ):
+        put("h1", "--delete")
+
+
+def test_no_broker(unique: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deploy.cli.put._SECONDS", 0.5)
+    put = Put(KafkaSettings("127.0.0.1:1"), unique, tmp_path)
+    with pytest.raises(SkylineError, match=r"^not sent: no broker answers at 127\.0\.0\.1:1: run `skyline up`"):
         put("h1", "--delete")
