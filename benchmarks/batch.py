@@ -129,7 +129,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     for dimensions in (3, 5):  # compiles everything, so that no process of a rival has to
         for rival in RIVALS.values():
             rival(DISTRIBUTIONS["anti-correlated"](20_000, dimensions, 1))
-    limit, times = (12.0, 3) if arguments.quick else (60.0, 5)
+    limit, times = (12.0, 3) if arguments.quick else (40.0, 5)
     results = [measure(case, limit, times) for case in cases(arguments.quick)]
     show(console, results, limit)
     reached = targets(results)

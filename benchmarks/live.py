@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.harness import parse_arguments, write_json
-from benchmarks.live_workloads import SPAN, Log, hard_walk, intervals, skyline, walk
+from benchmarks.live_workloads import SPAN, Log, hard_walk, intervals, skyline, ties, walk
 from skyline.live import Change, Skyline
 from skyline.live.engine import State
 from skyline.live.esc import Esc
@@ -209,7 +209,7 @@ def goals(quick: bool) -> list[Goal]:
 
 def workloads(quick: bool) -> list[tuple[Log, dict[str, int]]]:
     """Logs and, by rival, how many of their rows it takes."""
-    part = 300 if quick else 3_000
+    part = 300 if quick else 1_000
     esc, quad, star, baseline = {"esc": part}, {"lookout, quadtree": part}, {"lookout, R*-tree": part}, {"recompute": 2}
     logs: list[tuple[Log, dict[str, int]]] = [
         (walk(100_000, 5, 10, 100_000), {**esc, **quad, **star, **baseline}),
@@ -218,6 +218,7 @@ def workloads(quick: bool) -> list[tuple[Log, dict[str, int]]]:
     ]
     if quick:
         return logs
+    logs.append((ties(20_000, 20_000), {}))
     logs += [(walk(100_000, d, 10, 100_000), {**esc, **quad}) for d in (2, 3, 4)]
     logs += [(walk(100_000, 5, percent, 100_000), {}) for percent in (1, 5)]
     logs += [(walk(objects, 5, 10, 100_000), {}) for objects in (500_000, 1_000_000)]

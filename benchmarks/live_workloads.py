@@ -1,4 +1,4 @@
-"""The workloads of the live engines: the random walk of ESC, the time intervals of LookOut, and a walk that is hard."""
+"""The workloads of the live engines: ESC's random walk, LookOut's intervals, a walk that is hard, and ties."""
 
 from __future__ import annotations
 
@@ -76,6 +76,15 @@ def hard_walk(objects: int, dimensions: int, updates: int) -> Log:
     """Anti-correlated objects that walk by as much, in proportion, as ESC's: thousands of members that come and go."""
     start = anticorrelated(objects, dimensions)
     return _walked(f"anti, {objects:,} objects, {dimensions}-D", start, SPEED / 1000, 1, 10, updates)
+
+
+def ties(objects: int, updates: int) -> Log:
+    """4-D objects, all of them members, that jump between 125 points: what ratings and whole numbers look like."""
+    rng = np.random.default_rng(objects)
+    points = rng.integers(0, 5, (objects + updates, 4)).astype(float)
+    points[:, 3] = 12 - points[:, :3].sum(axis=1)
+    keys = rng.integers(0, objects, updates)
+    return Log(f"ties, {objects:,} objects, 4-D, 125 points", points[:objects], keys, points[objects:])
 
 
 def intervals(kind: str, objects: int, dimensions: int) -> Log:

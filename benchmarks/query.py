@@ -6,6 +6,7 @@ A real broker, a maintainer, the service, a producer and the clients all share t
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -98,7 +99,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _measure(bench: Bench, seconds: float, readers: int) -> tuple[dict[str, Any], list[Target]]:
-    results: dict[str, Any] = {"objects": bench.objects}
+    # the machine is shared by the broker, the maintainer, the producer and the clients, and maybe by others still
+    results: dict[str, Any] = {"objects": bench.objects, "load average": os.getloadavg()[0], "nice": os.nice(0)}
     process, port, _ = bench.query()
     targets = []
     try:

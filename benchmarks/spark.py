@@ -86,7 +86,8 @@ def _until(spark: SparkSession, run: Callable[[], int], seconds: float) -> tuple
     timer.start()
     started = perf_counter()
     try:
-        return perf_counter() - started + 0 * (count := run()), count
+        count = run()
+        return perf_counter() - started, count
     except (Py4JJavaError, PySparkException):
         if perf_counter() - started < seconds:
             raise

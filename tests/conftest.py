@@ -18,7 +18,10 @@ settings.load_profile("default")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--soak", action="store_true", help="kill the maintainer and the broker for long: see make soak")
+    parser.addoption(
+        "--soak", type=int, nargs="?", const=1000, default=50, metavar="KILLS",
+        help="how often maintainers are killed, and ten times as often as the broker is restarted: see make soak",
+    )  # fmt: skip
 
 
 @pytest.fixture(scope="session")
