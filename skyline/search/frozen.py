@@ -49,17 +49,26 @@ class FrozenIndex:
         return found
 
     def sample(self, most: int, rng: np.random.Generator) -> Ints:
-        """Ids of objects chosen at random, each at most once: about `most`, and all if there are no more. O(most)."""
-        visible = self._snapshot.visible
-        total = int(visible.sum())
-        drawn = np.arange(total) if total <= 2 * most else np.unique(rng.integers(0, total, 2 * most))
-        found = []
+        """Ids of `most` objects chosen at random, each at most once; all, if there are no more. O(most) as a rule.
+
+        Rows of objects that are gone are drawn too and passed over, so more are drawn where too few are left.
+        """
+        total, size = int(self._snapshot.visible.sum()), 2 * most
+        while True:
+            drawn = np.arange(total) if size >= total else rng.choice(total, size, replace=False)
+            ids = self._living(drawn)
+            if len(ids) >= most or size >= total:
+                return ids if len(ids) <= most else rng.choice(ids, most, replace=False)
+            size *= 2
+
+    def _living(self, drawn: Ints) -> Ints:
+        """Ids of the objects at these rows, counted through all parts, that are still there."""
+        visible, found = self._snapshot.visible, []
         for part, tree in enumerate(self._snapshot.parts):
             first = int(visible[:part].sum())
             rows = drawn[(drawn >= first) & (drawn < first + visible[part])] - first
             found.append(tree.ids[rows[tree.died[rows] > self._snapshot.version]])
-        ids: Ints = np.concatenate(found)
-        return ids if len(ids) <= most else rng.choice(ids, most, replace=False)
+        return np.concatenate(found)
 
     def within(self, low: Coordinates | None, high: Coordinates | None, label: int | None, most: int) -> Ints:
         """Places of objects in a box, at most so many, in no order. O(rows found + n^(1 - 1/d)) about."""

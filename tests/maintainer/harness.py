@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import struct
+from bisect import bisect_right
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -77,9 +79,13 @@ def publish(kafka: KafkaSettings, topic: str, rows: Iterable[Row]) -> None:
     assert producer.flush(60) == 0
 
 
+def _group(view: str) -> str:
+    return f"skyline-maintainer.{view}"
+
+
 def committed(kafka: KafkaSettings, view: str) -> int:
     """Updates that the maintainer's group has committed."""
-    consumer = Consumer(kafka.client(group_id=f"skyline-maintainer.{view}"))
+    consumer = Consumer(kafka.client(group_id=_group(view)))
     try:
         place = TopicPartition(f"{view}.updates", 0)
         return int(patiently(lambda: consumer.committed([place], timeout=30))[0].offset)
@@ -98,20 +104,40 @@ def read_all(kafka: KafkaSettings, topic: str) -> list[tuple[bytes | None, bytes
     return rows
 
 
-def transactions(kafka: KafkaSettings, topic: str) -> list[list[bytes | None]]:
-    """Keys of every committed record, by transaction: behind each one the log has a marker, which takes an offset."""
-    settings = kafka.client(group_id="reader", isolation_level="read_committed", enable_partition_eof=True)
-    found: list[list[bytes | None]] = []
-    past = -1
-    with Drain(settings, topic, 0, 0) as drain:
-        while not drain.at_end:
-            records = drain.poll(1.0)
-            for row, offset in enumerate(records.offsets.tolist()):
-                if offset != past:
-                    found.append([])
-                found[-1].append(records.key(row))
-                past = offset + 1
+def transactions(kafka: KafkaSettings, view: View) -> list[list[bytes | None]]:
+    """Keys of every committed change, by transaction.
+
+    A transaction is known by the update offset that it committed. Markers in V.changes do not tell: the one of a
+    transaction that is decided may be written after the first records of the next.
+    """
+    ends = committed_offsets(kafka, view.name)
+    found: list[list[bytes | None]] = [[] for _ in ends]
+    for key, value, _ in read_all(kafka, view.topic("changes")):
+        found[bisect_right(ends, orjson.loads(value or b"")["offset"])].append(key)
     return found
+
+
+def committed_offsets(kafka: KafkaSettings, view: str) -> list[int]:
+    """Every offset that the maintainer's group ever committed, ascending: one for each transaction."""
+    log = "__consumer_offsets"
+    consumer = Consumer(kafka.client(group_id="reader", enable_partition_eof=True, enable_auto_commit=False))
+    wanted = b"".join(struct.pack(">h", len(name)) + name for name in (_group(view).encode(), f"{view}.updates".encode()))
+    ends = []
+    try:
+        places = consumer.list_topics(log, 30).topics[log].partitions
+        consumer.assign([TopicPartition(log, partition, 0) for partition in places])
+        reading = set(places)
+        while reading:
+            for message in consumer.consume(10_000, 1.0):
+                if message.error() is not None:
+                    assert message.error().code() == KafkaError._PARTITION_EOF, message.error()
+                    reading.discard(message.partition())
+                elif message.key()[2:-4] == wanted and message.value() is not None:
+                    ends.append(struct.unpack_from(">q", message.value(), 2)[0])
+    finally:
+        consumer.close()
+    assert ends == sorted(ends)
+    return ends
 
 
 def read_headers(kafka: KafkaSettings, topic: str) -> list[list[tuple[str, bytes]]]:
