@@ -121,7 +121,8 @@ def committed_offsets(kafka: KafkaSettings, view: str) -> list[int]:
     """Every offset that the maintainer's group ever committed, ascending: one for each transaction."""
     log = "__consumer_offsets"
     consumer = Consumer(kafka.client(group_id="reader", enable_partition_eof=True, enable_auto_commit=False))
-    wanted = b"".join(struct.pack(">h", len(name)) + name for name in (_group(view).encode(), f"{view}.updates".encode()))
+    names = (_group(view).encode(), f"{view}.updates".encode())
+    wanted = b"".join(struct.pack(">h", len(name)) + name for name in names)
     ends = []
     try:
         places = consumer.list_topics(log, 30).topics[log].partitions
