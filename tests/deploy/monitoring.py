@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+from urllib.error import HTTPError
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
@@ -31,6 +32,9 @@ dimensions = {{ price = "min", interruptions = "min", vcpus = "max" }}
 group_by = ["region"]
 carry = ["instance", "zone"]
 """
+
+BUSY: Final = (412, 429, 503)
+"""Answers of services that are behind, or have too much to do: not reached in time, too many requests, unavailable."""
 
 
 class Monitored:
@@ -126,9 +130,11 @@ class Monitored:
                 continue
             producer.produce(f"{self.view}.updates", b"no JSON", b"bad")
             producer.flush(30)
-            _post(f"{self.url('ingest')}/views/{self.view}/updates", {"key": "mine", "value": offer})
-            for path in ("", "/skyline", "/objects/mine"):
-                _get(f"{self.url('query')}/views/{self.view}{path}")
+            with _patience():
+                written = _post(f"{self.url('ingest')}/views/{self.view}/updates", {"key": "mine", "value": offer})
+                seen = f"min_offset={written['offsets'][0]}"  # or the object might not be there yet
+                for path in ("", f"/skyline?{seen}", f"/objects/mine?{seen}"):
+                    _get(f"{self.url('query')}/views/{self.view}{path}")
 
 
 def _hastened(service: Service, view: str) -> Service:
@@ -148,12 +154,20 @@ def _hasten(home: Path) -> None:
         rules.write_text(text.replace("event_lag_seconds:current > 60", "event_lag_seconds:current > 5"))
 
 
-def _get(url: str) -> Any:
+@contextmanager
+def _patience() -> Iterator[None]:
+    """A client that is told to come back later does so. Everything else ends the load, and with it the test."""
+    try:
+        yield
+    except HTTPError as error:
+        if error.code not in BUSY:
+            raise
+
+
+def _get(url: str | Request) -> Any:
     with urlopen(url, timeout=30) as answer:
         return json.loads(answer.read())
 
 
-def _post(url: str, document: object) -> None:
-    request = Request(url, json.dumps(document).encode(), {"Content-Type": "application/json"})
-    with urlopen(request, timeout=30) as answer:
-        assert answer.status == 200
+def _post(url: str, document: object) -> Any:
+    return _get(Request(url, json.dumps(document).encode(), {"Content-Type": "application/json"}))
