@@ -30,8 +30,8 @@ demo: setup ## run the spot market and show its skyline; SECONDS=10 ends by itse
 up: setup ## run Kafka and every service here until Ctrl-C
 	@$(BIN)/skyline up
 
-test: setup ## run every test, on a real Kafka
-	$(BIN)/python -m pytest
+test: setup ## run every test, on a real Kafka, in three processes (JOBS=...): most of them wait for something
+	$(BIN)/python -m pytest -n $(or $(JOBS),3) --dist loadgroup --no-loadscope-reorder
 
 lint: setup ## ruff, mypy and import-linter
 	$(BIN)/ruff check .

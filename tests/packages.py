@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from fcntl import LOCK_EX, flock
 from functools import cache
+from pathlib import Path
+from tempfile import gettempdir
 
 import pytest
 
@@ -24,10 +27,12 @@ def _install(package: str) -> str | None:
     if os.geteuid() != 0 or shutil.which("apt-get") is None:
         return f"install the package {package}"
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for command in (["apt-get", "update", "-q"], ["apt-get", "install", "-yq", "--no-install-recommends", package]):
-        result = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-        if result.returncode != 0:
-            return f"{' '.join(command)} failed: {result.stderr.strip().splitlines()[-1:]}"
+    with (Path(gettempdir()) / "skyline-tests-install.lock").open("w") as lock:
+        flock(lock, LOCK_EX)  # the tests may run in several processes, apt-get in one
+        for command in (["apt-get", "update", "-q"], ["apt-get", "install", "-yq", "--no-install-recommends", package]):
+            result = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+            if result.returncode != 0:
+                return f"{' '.join(command)} failed: {result.stderr.strip().splitlines()[-1:]}"
     return None
 
 
