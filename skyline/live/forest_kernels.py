@@ -206,7 +206,7 @@ def _note(log, log_points, n, size, op, slot, reason, group, points, source):
         log_points[n, k] = points[source, k]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def apply(table, trees, order, rows, advance_to, first_row):
     """Applies a batch, from `first_row` on, as engine.Engine says.
 

@@ -51,7 +51,7 @@ def _equal(arena, start, length, data, other, end):
     return True
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def find_ints(table, ints, seed, keys, out):
     """out[i] = slot of keys[i], or -1; gives how many are unknown. O(1) each."""
     mask = len(table) - 1
@@ -70,7 +70,7 @@ def find_ints(table, ints, seed, keys, out):
     return unknown
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def find_bytes(table, arena, starts, lengths, seed, data, ends, out):
     """The same for keys that lie in `data`, keys[i] before ends[i]. O(length of the key) each."""
     mask = len(table) - 1
@@ -130,13 +130,13 @@ def _erase(table, tag, slot):
     table[hole] = -1
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def erase_ints(table, ints, seed, slots):
     for slot in slots:
         _erase(table, int_tag(seed, ints[slot]), slot)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def erase_bytes(table, arena, starts, lengths, seed, slots):
     for slot in slots:
         _erase(table, bytes_tag(seed, arena, starts[slot], starts[slot] + lengths[slot]), slot)
@@ -152,7 +152,7 @@ def _next_slot(free, counts):
     return counts[0] - 1
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def add_ints(table, ints, seed, keys, wanted, free, counts, out, new):
     """Gives slots to the unknown keys of wanted rows, row by row; new[:result] lists them.
 
@@ -178,7 +178,7 @@ def add_ints(table, ints, seed, keys, wanted, free, counts, out, new):
     return added
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def add_bytes(table, arena, starts, lengths, used, seed, data, ends, wanted, free, counts, out, new):
     """The same for bytes: the arena has room for all of them from `used` on. Gives (added, used)."""
     mask = len(table) - 1
@@ -209,7 +209,7 @@ def add_bytes(table, arena, starts, lengths, used, seed, data, ends, wanted, fre
     return added, used
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def gather(arena, starts, lengths, slots, out, ends):
     """Copies the keys of `slots` one after the other into `out`; ends[i] is where the i-th ends."""
     used = 0
