@@ -29,6 +29,7 @@ Directions = Sequence[str] | Mapping[str, str] | None
 
 _SIGNS: Final = {"min": 1.0, "max": -1.0}
 _VIEW_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,100}\Z")
+_TOPIC_NAME: Final = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,249}\Z")
 _SPAN: Final = re.compile(r"(\d+)\s*(ms|s|m|h|d)\Z")
 _SPAN_MS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 
@@ -234,13 +235,16 @@ def views_of(document: Mapping[str, Any]) -> dict[str, View]:
     if not document:
         raise InvalidInput("no view is defined: add a table such as [hotels] with its dimensions")
     views = {name: View.of(name, table) for name, table in document.items()}
-    owners: dict[str, str] = {}
+    writers: dict[str, str] = {}
     for view in views.values():
-        for kind in view.kinds:
-            topic = view.topic(kind)
-            owner = owners.setdefault(topic, f"{view.name}.{kind}")
-            if owner != f"{view.name}.{kind}" and kind != "updates":
-                raise InvalidInput(f"view {view.name!r}: topic {topic!r} is written by {owner} already")
+        for kind in (kind for kind in view.kinds if kind != "updates"):
+            topic, writer = view.topic(kind), f"{view.name}.{kind}"
+            if writers.setdefault(topic, writer) != writer:
+                raise InvalidInput(f"view {view.name!r}: topic {topic!r} is written by {writers[topic]} already")
+    for view in views.values():
+        topic = view.topic("updates")
+        if topic in writers:
+            raise InvalidInput(f"view {view.name!r}: topic {topic!r} of its updates is written by {writers[topic]}")
     return views
 
 
@@ -292,7 +296,7 @@ def _view_of(name: str, table: Mapping[str, Any]) -> View:
         raise InvalidInput(f"coalesce must be true or false, got {coalesce!r}")
     topics = {kind: table[kind] for kind in TOPIC_KINDS if kind in table}
     for kind, topic in topics.items():
-        if not isinstance(topic, str) or not re.match(r"[A-Za-z0-9._-]{1,249}\Z", topic):
+        if not isinstance(topic, str) or not _TOPIC_NAME.match(topic):
             raise InvalidInput(f"{kind} must be a topic name (letters, digits, . _ -), got {topic!r}")
     window = Window.of(table["window"]) if "window" in table else None
     if window is not None:

@@ -83,6 +83,7 @@ def test_a_window_is_read_with_its_watches() -> None:
         ({**TABLE, "engine": "btree"}, "engine must be one of forest, esc, lookout, recompute"),
         ({**TABLE, "coalesce": 1}, "coalesce must be true or false"),
         ({**TABLE, "changes": "a topic"}, "changes must be a topic name"),
+        ({**TABLE, "changes": ".."}, "changes must be a topic name"),
         ({**TABLE, "window": {"size": 0}}, "size must be a positive integer"),
         ({**TABLE, "window": {"size": True}}, "size must be a positive integer"),
         ({**TABLE, "window": {}}, "either size .* or span"),
@@ -129,5 +130,9 @@ def test_views_may_share_what_they_read_but_not_what_they_write() -> None:
     assert both["a"].topic("updates") == both["b"].topic("updates") == "raw"
     with pytest.raises(InvalidInput, match=r"view 'b': topic 'a.changes' is written by a.changes already"):
         views_of({"a": TABLE, "b": {**TABLE, "changes": "a.changes"}})
+    reader = {**TABLE, "updates": "a.skyline"}
+    for views in ({"a": TABLE, "b": reader}, {"b": reader, "a": TABLE}):
+        with pytest.raises(InvalidInput, match=r"view 'b': topic 'a.skyline' of its updates is written by a.skyline"):
+            views_of(views)
     with pytest.raises(InvalidInput, match="no view is defined"):
         views_of({})
