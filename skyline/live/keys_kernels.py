@@ -15,7 +15,7 @@ _TAG = np.uint64(0x7FFFFFFF)
 _SHIFT = np.uint64(33)
 _FACTOR_1 = np.uint64(0xFF51AFD7ED558CCD)
 _FACTOR_2 = np.uint64(0xC4CEB9FE1A85EC53)
-_PRIME = np.uint64(0x100000001B3)
+_ODD = np.uint64(1)
 _SLOT = np.int64(0xFFFFFFFF)
 
 
@@ -34,10 +34,13 @@ def int_tag(seed, key):
 
 @njit(cache=True)
 def bytes_tag(seed, data, start, end):
-    """FNV-1a from a secret seed, then mixed."""
-    h = seed
+    """FNV-1a from a secret start, by a secret factor, then mixed.
+
+    By FNV's own factor, keys could be worked out that collide from one start in 256, whatever the rest of the secret.
+    """
+    h, factor = seed, (seed * _FACTOR_1) | _ODD
     for i in range(start, end):
-        h = (h ^ np.uint64(data[i])) * _PRIME
+        h = (h ^ np.uint64(data[i])) * factor
     return _mixed(h)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from skyline.live.byte_keys import ByteKeys
 from skyline.live.int_keys import IntKeys
-from skyline.live.keys import Keys
+from skyline.live.keys import Bytes, Keys
 from skyline.live.keys_kernels import bytes_tag, int_tag, key_before
 from skyline.view import Ints
 from tests.live.conftest import Make
@@ -169,6 +169,30 @@ def test_the_order_of_slots_is_that_of_keys(kind: str) -> None:
     for a, left in zip(slots.tolist(), names, strict=True):
         for b, right in zip(slots.tolist(), names, strict=True):
             assert key_before(order, a, b) == (left < right)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("7c2117634fd77c2259be0318d1fc41e9", "783f3b6f43675d3e3e6e0e68527a43eb"),
+        ("806119a0e9af60c98201294287321b00", "812e006cd0cbe9bb791b214470293239"),
+        ("fa29e3bd47d1dab351d00315bb15fe93", "f1376397c451b388b3f21b71fceccc91"),
+    ],
+)
+def test_keys_that_collide_by_the_factor_of_fnv_do_not_here(one: str, other: str) -> None:
+    """By a factor that is known, these have one hash from every start that ends in 0x39."""
+    pair = [np.frombuffer(bytes.fromhex(key), np.uint8) for key in (one, other)]
+    for upper in range(20):
+        start = (upper * 0x9E3779B97F4A7C15 & 2**64 - 256) + 0x39
+        assert _fnv(start, pair[0]) == _fnv(start, pair[1])
+        tags = [int(bytes_tag(np.uint64(start), data, 0, 16)) for data in pair]
+        assert tags[0] != tags[1]
+
+
+def _fnv(start: int, data: Bytes) -> int:
+    for byte in data.tolist():
+        start = (start ^ byte) * 0x100000001B3 % 2**64
+    return start
 
 
 def test_the_secret_of_the_hash_does_not_show() -> None:
