@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from skyline.live.blocktree import Places
-from skyline.live.blocktree_kernels import dominated_by, farthest_dominator, is_dominated
+from skyline.live.blocktree_kernels import dominated_by, farthest_dominator, is_dominated, row_total
 from skyline.live.esc_kernels import (
     ABSENT,
     FIRST,
@@ -50,8 +50,8 @@ class Roles:
         return self.objects.points[slot : slot + 1], self.places.rows[slot : slot + 1]
 
     def total(self, slot: int) -> float:
-        """What the paper calls mindist: the sum of the object's place."""
-        return float(sum(self.places.rows[slot].tolist()))
+        """What the paper calls mindist: the sum of the object's place, added up as the searches do."""
+        return float(row_total(self.places.rows, slot))
 
     def order(self, slot: int) -> tuple[float, list[float]]:
         """A key by which no object comes before one that dominates it, although rounded totals can tie."""
