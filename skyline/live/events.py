@@ -6,7 +6,7 @@ import heapq
 from abc import abstractmethod
 from collections.abc import Iterable
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from skyline.live.keys import Keys
 from skyline.live.objects import ABSENT, MEMBER, WAITING
 from skyline.live.objects import DOMINATED as IS_DOMINATED
 from skyline.view import NEVER, Floats, Ints
+
+_FEW_STALE: Final = 64
+"""Stale entries of the heap that are not worth dropping: ends that are put off again and again leave one each."""
 
 
 class Effect(NamedTuple):
@@ -123,12 +126,14 @@ class EventEngine(Engine):
         self._schedule(slot, keys)
 
     def _schedule(self, slot: int, keys: Keys) -> None:
-        """Enters the object's next due time into the heap; an earlier entry becomes stale."""
+        """Enters the object's next due time into the heap; an earlier entry becomes stale. O(log n) amortised."""
         self._tickets.pop(slot, None)
         due = self.objects.due(slot)
         if due != NEVER:
             self._tickets[slot] = ticket = next(self._ticket)
             heapq.heappush(self._heap, (due, keys.take([slot])[0], ticket, slot))
+        if len(self._heap) > 2 * len(self._tickets) + _FEW_STALE:
+            self._heap = sorted(entry for entry in self._heap if self._tickets.get(entry[3]) == entry[2])
 
     def _record(self, update: _Update, keys: Keys) -> None:
         """Logs the update's changes in canonical order and lets the engine settle."""

@@ -8,6 +8,8 @@ import pytest
 from skyline import NEVER, Skyline
 from skyline.live import Changes
 from skyline.live.changes import OPS, REASONS
+from skyline.live.events import EventEngine
+from skyline.live.forest import DominanceForest
 from tests.live.conftest import Make
 from tests.live.model import Model
 from tests.live.workload import apply_rows, expected_changes, random_log
@@ -252,6 +254,26 @@ def test_explain_agrees_with_the_model(make: Make, seed: int) -> None:
         assert why.member == live.is_member(key) == (key in model.members())
         assert list(why.dominators) == model.dominators(key)
         assert (why.nearest in why.dominators) if why.dominators else (why.nearest is None)
+
+
+def test_ends_that_are_put_off_again_and_again_leave_nothing_behind(make: Make) -> None:
+    live = make(["min"])
+    sizes = set()
+    for end in range(1000, 4000):
+        live.apply(["a", "b"], [[1], [2]], valid_until=end, at=end - 999)
+        sizes.add(_entries_due(live))
+        assert max(sizes) < 200
+    assert [(c.op, c.key) for c in live.advance(3999)] == [("leave", "a"), ("enter", "b"), ("leave", "b")]
+    assert _entries_due(live) == 0
+
+
+def _entries_due(live: Skyline) -> int:
+    """How many entries the engine keeps for what falls due, those that count no more included."""
+    engine = live._engine
+    if isinstance(engine, EventEngine):
+        return len(engine._heap)
+    assert isinstance(engine, DominanceForest)
+    return int(engine._due_size[0])
 
 
 def test_another_engine_can_take_over_a_dump(make: Make) -> None:
