@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from skyline.errors import InvalidInput
 from skyline.live import forest_kernels as kernels
 from skyline.live.changes import Columns
 from skyline.live.engine import Batch, Engine, State
@@ -74,7 +75,13 @@ class DominanceForest(Engine):
         while row < len(members):
             row, needed = kernels.restore_roots(self._table(), self._trees, members, row)
             self._reserve_nodes(needed)
-        kernels.restore_others(self._table(), self._trees, np.flatnonzero(self.objects.status == DOMINATED))
+        odd = kernels.dominated_root(self._table(), self._trees, members)
+        if odd < 0:
+            others = np.flatnonzero(self.objects.status == DOMINATED)
+            odd = kernels.restore_others(self._table(), self._trees, others)
+        if odd >= 0:
+            (key,) = keys.take([odd])
+            raise InvalidInput(f"the state is damaged: object {key!r} is wrongly said to be, or not to be, a member")
         kernels.restore_due(self._table(), keys.order(), np.flatnonzero(self.objects.status != ABSENT))
 
     def _reserve_nodes(self, needed: int) -> None:

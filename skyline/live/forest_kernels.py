@@ -359,13 +359,26 @@ def restore_roots(table, trees, slots, first):
 
 @njit(cache=True)
 def restore_others(table, trees, slots):
-    """Attaches slots, no members, to the roots."""
+    """Attaches slots, no members, to the roots. Gives one that no root dominates, or -1."""
     nodes, points = table.nodes, table.points
     for slot in slots:
         nodes[slot, CHILD], nodes[slot, FAN], nodes[slot, LATELY] = -1, 0, 0
     for slot in slots:
-        group = np.int64(nodes[slot, GROUP])
-        attach(nodes, points, find_dominator(trees, table.groups, group, nodes, points, slot, table.stack), slot)
+        root = find_dominator(trees, table.groups, np.int64(nodes[slot, GROUP]), nodes, points, slot, table.stack)
+        if root < 0:
+            return slot
+        attach(nodes, points, root, slot)
+    return -1
+
+
+@njit(cache=True)
+def dominated_root(table, trees, slots):
+    """One of these slots, roots all, that a root dominates, or -1."""
+    for slot in slots:
+        group = np.int64(table.nodes[slot, GROUP])
+        if find_dominator(trees, table.groups, group, table.nodes, table.points, slot, table.stack) >= 0:
+            return slot
+    return -1
 
 
 @njit(cache=True)

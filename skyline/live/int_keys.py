@@ -17,6 +17,7 @@ from skyline.view import Bools, Ints
 _NO_BYTES: Final = np.zeros(0, np.uint8)
 _NO_INTS: Final = np.zeros(0, np.int64)
 _NO_LENGTHS: Final = np.zeros(0, np.int32)
+_TRUTHS: Final = {bool, np.bool_}
 
 
 class IntKeys(Keys):
@@ -34,6 +35,8 @@ class IntKeys(Keys):
             raise InvalidInput(f"keys must be a sequence, got an array of shape {array.shape}")
         if not array.size:
             return Rows(_NO_INTS, _NO_BYTES, _NO_INTS)
+        if not isinstance(keys, np.ndarray) and not _TRUTHS.isdisjoint(map(type, keys)):  # numpy makes 1 of True
+            raise InvalidInput("keys must be 64-bit integers like the first ones, got a truth value")
         if array.dtype.kind not in "iu" or (array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max):
             raise InvalidInput(f"keys must be 64-bit integers like the first ones, got {array.dtype} {array[:3]}")
         return Rows(np.ascontiguousarray(array, np.int64), _NO_BYTES, _NO_INTS)

@@ -20,6 +20,7 @@ from skyline.live.groups import NO_GROUP, Groups
 from skyline.live.int_keys import IntKeys
 from skyline.live.keys import Keys
 from skyline.live.objects import ABSENT, ALWAYS, MEMBER
+from skyline.live.state_check import check_state
 from skyline.view import NEVER, Bools, Dimensions, Floats, Ints, numbers
 
 _VERSION: Final = 1
@@ -199,10 +200,12 @@ class Skyline:
     def load(cls, state: State, engine: str | None = None, **engine_options: Any) -> Skyline:
         """The skyline that was dumped; it goes on as if nothing had happened.
 
-        Another engine may take over, with options of its own; without one, options replace those of the dump.
+        Another engine may take over, with options of its own; without one, options replace those of the dump. A state
+        that no `dump` gave is refused with `InvalidInput`.
         """
         if state.get("version") != _VERSION:
             raise InvalidInput(f"state has version {state.get('version')!r}, this library reads {_VERSION}")
+        check_state(state)
         options = engine_options if engine else {**json.loads(str(state["options"])), **engine_options}
         loaded = cls(json.loads(str(state["dimensions"])), engine or str(state["engine"]), **options)
         loaded._groups.load(state)

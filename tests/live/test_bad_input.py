@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from skyline import InvalidInput, Skyline
+from skyline import InvalidInput, Skyline, SkylineWindow
 from tests.live.conftest import Make
 
 P = [[1.0, 2.0]]
@@ -38,6 +39,7 @@ BATCHES: dict[str, tuple[tuple[Any, Any], dict[str, Any], str]] = {
     "a key beyond 64 bits": (([2**70], P), {}, "keys must be 64-bit integers"),
     "an unsigned key beyond 64 bits": ((np.array([2**63], np.uint64), P), {}, "keys must be 64-bit integers"),
     "a truth value as key": (([True], P), {}, "keys must be 64-bit integers"),
+    "a truth value among keys": (([5, True], P * 2), {}, "keys must be 64-bit integers"),
     "a time before the clock": (([5], P), {"at": 9}, "row 0 is at 9, but the clock shows 10"),
     "times that descend": (([5, 6], P * 2), {"at": [12, 11]}, "row 1 is at 11, the row before at 12"),
     "a time with a fraction": (([5], P), {"at": 12.5}, "at must be integers"),
@@ -178,3 +180,67 @@ def test_options_given_to_load_replace_those_of_the_dump() -> None:
 def test_a_state_of_another_version_is_refused() -> None:
     with pytest.raises(InvalidInput, match="state has version 99"):
         Skyline.load({**Skyline({"a": "min"}).dump(), "version": 99})
+
+
+DAMAGES: dict[str, tuple[dict[str, Any], str]] = {
+    "no keys at all": ({"keys": None}, "no 'keys'"),
+    "no intervals": ({"interval": None}, "no 'interval'"),
+    "fewer points": ({"points": np.zeros((2, 2))}, "points of shape"),
+    "points of more dimensions": ({"points": np.zeros((4, 3))}, "points of shape"),
+    "points that are numbers no more": ({"points": np.full((4, 2), np.nan)}, "a point that is not a number"),
+    "points that are text": ({"points": np.full((4, 2), "x")}, "points of type"),
+    "a status that there is not": ({"status": np.array([3, 3, 9, 0], np.int8)}, "a status that there is not"),
+    "an object without a slot": ({"status": np.array([3, 3, 3, 3], np.int8)}, "free slots"),
+    "a free slot far away": ({"free_slots": np.array([10**9])}, "free slots"),
+    "a free slot twice": ({"free_slots": np.array([3, 3])}, "free slots"),
+    "a group far away": ({"group": np.array([1, 10**6, 1, 0], np.int32)}, "a group that there is not"),
+    "a group below all": ({"group": np.array([1, -1, 1, 0], np.int32)}, "a group that there is not"),
+    "a group of nobody": ({"groups": np.frombuffer(b"[[null, null], [1]]", np.uint8)}, "a group without a label"),
+    "a free group far away": ({"groups": np.frombuffer(b'[[null, "x"], [9]]', np.uint8)}, "the state is damaged"),
+    "labels that are no list": ({"groups": np.frombuffer(b"{}", np.uint8)}, "the state is damaged"),
+    "keys of a kind that there is not": ({"kind": "float"}, "keys of kind 'float'"),
+    "keys elsewhere": ({"key_starts": np.array([0, 10**6, 0, 0])}, "a key that lies outside"),
+    "keys longer than all of them": ({"key_lengths": np.array([1, 2**31 - 1, 1, 0], np.int32)}, "outside"),
+    "keys of less than nothing": ({"key_lengths": np.array([1, -1, 1, 0], np.int32)}, "outside"),
+    "more slots than there are": ({"slots": 10**6}, "of shape"),
+    "dimensions that are none": ({"dimensions": "["}, "the state is damaged"),
+    "options that are none": ({"options": "7"}, "options that are no table"),
+    "a clock that is none": ({"clock": "noon"}, "the state is damaged"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_a_damaged_state_is_refused_before_anything_is_read_out_of_it(make: Make, name: str) -> None:
+    live = make(["min", "max"])
+    live.apply(["a", "b", "c", "d"], [[0, 9], [1, 1], [2, 10], [3, 3]], groups=["x"] * 4, at=10)
+    live.apply(["d"], [[0, 0]], deleted=[True])
+    damage, message = DAMAGES[name]
+    state = {**live.dump(), **damage}
+    with pytest.raises(InvalidInput, match=message):
+        Skyline.load({key: value for key, value in state.items() if value is not None})
+
+
+@pytest.mark.parametrize("statuses", [[3, 3, 3], [2, 3, 2], [3, 2, 2]])
+def test_a_state_that_errs_about_who_is_a_member_is_refused(statuses: list[int]) -> None:
+    """The truth is that a and b are, and c is not: it is no root's child, or dominates one, in the others."""
+    live = Skyline({"x": "min", "y": "min"})
+    live.apply(["a", "b", "c"], [[0, 1], [1, 0], [1, 2]])
+    with pytest.raises(InvalidInput, match="wrongly said to be, or not to be, a member"):
+        Skyline.load({**live.dump(), "status": np.array(statuses, np.int8)})
+
+
+def test_the_state_of_something_else_is_refused() -> None:
+    window = SkylineWindow({"a": "min"}, size=5)
+    for state in (window.dump(), {}, {"version": 1}):
+        with pytest.raises(InvalidInput, match=r"state has version None|not the state of a skyline"):
+            Skyline.load(state)
+
+
+def test_a_state_survives_numpys_own_format(make: Make, tmp_path: Path) -> None:
+    live = make(["min"])
+    live.apply(["a", "é", ""], [[1], [1], [2]], groups=["x", ("y", 1), "x"], valid_from=[0, 50, 0], at=10)
+    np.savez(tmp_path / "state.npz", **live.dump())
+    with np.load(tmp_path / "state.npz") as state:
+        copy = Skyline.load(dict(state))
+    assert list(copy.advance(60)) == list(live.advance(60))
+    assert copy.members() == live.members()
