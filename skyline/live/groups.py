@@ -20,7 +20,8 @@ _SCALARS: Final = (str, int, float, bool, type(None))
 class Groups:
     """A table of labels. Labels are what JSON has: text, numbers, booleans, None, and tuples of these.
 
-    They are equal where Python says so. An id belongs to its label until it is released, by its last object.
+    They are equal where Python says so: 1, 1.0 and True are one group, shown as one of them. An id belongs to its label
+    until it is released, by its last object.
     """
 
     def __init__(self) -> None:
