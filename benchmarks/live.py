@@ -9,6 +9,7 @@ is the growth of a fresh process, per object, beyond the keys and points themsel
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -35,6 +36,8 @@ ENGINES: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "lookout, R*-tree": ("lookout", {"index": "rtree"}),
     "recompute": ("recompute", {}),
 }
+FULLEST: Final = 315_000
+"""Row of LookOut's workload of 500,000 objects at which the most of them, 184,000, are alive: 1 - 1/e of the way."""
 
 
 @dataclass(frozen=True)
@@ -175,14 +178,15 @@ def _resident() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
 
 
-def worst_event(objects: int, rows: int, runs: int) -> float:
-    """Milliseconds of the slowest single row of LookOut's workload, at its fullest, with what expires before it."""
-    log = intervals("independent", objects, 2)
+def worst_event(log: Log, first: int, last: int, runs: int) -> float:
+    """Milliseconds of the slowest of these single rows, with what expires before it.
+
+    From the first row of the log on, the tables grow on the way, as they do in life; from a later one they have room.
+    """
     state = log.state()
     live = Skyline.load(state)
     changes = list(log.apply(live))
-    first = objects // 2
-    return float(row_times(log, state, "forest", first, first + rows, runs, changes)[1].max() * 1e3)
+    return float(row_times(log, state, "forest", first, last, runs, changes)[1].max() * 1e3)
 
 
 def goals(quick: bool) -> list[Goal]:
@@ -201,8 +205,10 @@ def goals(quick: bool) -> list[Goal]:
         t = sorting()
         seconds, _, members = batch_seconds(log, state, times)
         found.append(Goal(f"{what} ({members:,} members)", seconds / min(t, sorting()), target, "T"))
-    rows = 3_000 if quick else 100_000
-    found.append(Goal("worst single row at 500K objects", worst_event(500_000, rows, 2), 5.0, "ms"))
+    log = intervals("independent", 500_000, 2)
+    first, last = (FULLEST, FULLEST + 3_000) if quick else (0, len(log.keys))
+    what = f"worst of {last - first:,} single rows, LookOut, 500K objects, 2-D"
+    found.append(Goal(what, worst_event(log, first, last, 2), 5.0, "ms"))
     found.append(Goal("memory at 1M objects, 5-D", bytes_per_object("forest", 1_000_000, 5), 250.0, "bytes/object"))
     return found
 
@@ -267,6 +273,7 @@ def show_goals(console: Console, found: Sequence[Goal]) -> None:
 
 def main(argv: Sequence[str] | None = None) -> None:
     arguments = parse_arguments(__doc__.splitlines()[0], argv)
+    gc.disable()  # going through the changes that are kept for comparison would be counted as the time of some row
     console = Console(width=170)
     console.print(f"T = {sorting() * 1e3:.1f} ms")
     found = goals(arguments.quick)
