@@ -71,7 +71,7 @@ def approximate(search: Members, space: Space) -> Approximation:
         space.dimensions.outward(guesses[kept]),
         horizon.ids[kept],
         horizon.counts[kept] > 0,
-        0.0 if search.exhausted else _envelope(horizon),
+        0.0 if search.exhausted else _error(horizon, guesses[kept]),
         search.node_accesses,
         search.exhausted,
     )
@@ -120,14 +120,18 @@ def _nodes(tree: Tree, fanout: int, nodes: Ints, dims: int) -> _Horizon:
     return _Horizon(tree.lows[nodes, :dims], tree.highs[nodes, :dims], alive, np.full(len(nodes), -1), full)
 
 
-def _envelope(horizon: _Horizon) -> float:
-    """Share of the volume between the least and the most that the true skyline can dominate."""
+def _error(horizon: _Horizon, guesses: Floats) -> float:
+    """Share of the volume that the guesses dominate and the true skyline may not, or the other way round.
+
+    A guess lies inside its node's box, so both dominate no more than is possible. But what is certain need not be
+    dominated by the guesses: an object touches each face of a tight box, and the guess lies behind that face.
+    """
     low, high = _finite_box(np.concatenate([horizon.lows, horizon.highs]))
     share = np.random.default_rng(_SEED).random((_SAMPLES, len(low)))
     samples = low * (1.0 - share) + high * share
     sure = _sure_corners(horizon)
     possible, certain = covered(samples, horizon.lows[_skyline(horizon.lows)]), covered(samples, sure[_skyline(sure)])
-    return float(np.mean(possible & ~certain))
+    return float(np.mean(np.where(covered(samples, guesses), ~certain, possible)))
 
 
 def _sure_corners(horizon: _Horizon) -> Floats:

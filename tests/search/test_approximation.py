@@ -37,6 +37,17 @@ def test_the_true_error_is_within_the_one_reported(distribution, nodes):
     assert (points[got.ids[known]] == got.points[known]).all()
 
 
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_the_bound_holds_where_nodes_hold_few_objects(d):
+    """A guess lies behind the best face of its box, which an object touches: with few objects, far behind."""
+    for seed in range(20):
+        points = np.random.default_rng(seed).random((30, d))
+        got = SkylineIndex(points, page=64).approximate(1)
+        exact = points[list(SkylineIndex(points).skyline())]
+        assert not got.complete
+        assert difference(points, got.points, exact) <= got.error + 0.02
+
+
 def test_more_pages_never_make_the_bound_worse_in_the_long_run():
     index = SkylineIndex(DISTRIBUTIONS["anti-correlated"](50_000, 3, 6))
     errors = [index.approximate(nodes).error for nodes in (1, 10, 100, 10_000)]
