@@ -118,6 +118,14 @@ def numbers(points: npt.ArrayLike) -> Floats:
     raise InvalidInput(f"points must be numbers, got {array.dtype} such as {array.flat[0]!r}")
 
 
+def sequence(name: str, given: npt.ArrayLike) -> npt.NDArray[Any]:
+    """An array of what was given; refuses entries of unequal length."""
+    try:
+        return np.asarray(given)
+    except ValueError as error:
+        raise InvalidInput(f"{name} must be a sequence: {error}") from None
+
+
 def positive(name: str, value: Any) -> int:
     """The value as an int, if it is an integer of at least 1; one of more than 64 bits as the most that they hold."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:

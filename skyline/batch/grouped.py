@@ -14,7 +14,7 @@ from skyline.batch.loops import quick_skybands
 from skyline.batch.skyband import skyband_rows
 from skyline.batch.workers import Workers
 from skyline.errors import InvalidInput
-from skyline.view import Bools, Directions, Floats, Ints, positive
+from skyline.view import Bools, Directions, Floats, Ints, positive, sequence
 
 _SMALL: Final = 4096
 """Rows in a group up to which nested loops are tried; beyond, one cheap pass spares them most rows."""
@@ -51,7 +51,7 @@ def grouped_skyline_of(
 
 def _codes(labels: npt.ArrayLike, count: int) -> Ints:
     """Small integers that tell the labels apart."""
-    array = np.asarray(labels)
+    array = sequence("labels", labels)
     if array.shape != (count,) and (array.size or count):
         raise InvalidInput(f"labels must have shape ({count},), one per row, got {array.shape}")
     if array.dtype.kind in "iu" and count:

@@ -18,7 +18,7 @@ from skyline.batch.skyband import skyband_of
 from skyline.batch.strong import survivors
 from skyline.batch.workers import Workers
 from skyline.errors import InvalidInput
-from skyline.view import Dimensions, Directions, Floats, Ints, numbers, positive
+from skyline.view import Dimensions, Directions, Floats, Ints, numbers, positive, sequence
 
 
 def merge_skylines(
@@ -105,7 +105,7 @@ class SkylineMerge:
     def _names(self, ids: npt.ArrayLike | None, count: int) -> Ints:
         if ids is None:
             return np.arange(self._seen, self._seen + count)
-        names = np.asarray(ids)
+        names = sequence("ids", ids)
         if names.shape != (count,) or (count and (names.dtype.kind not in "iu" or int(names.max()) >= 2**63)):
             raise InvalidInput(f"ids must be {count} integers, one per row, got {names.dtype} of shape {names.shape}")
         return names.astype(np.int64)

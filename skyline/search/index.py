@@ -19,7 +19,7 @@ from skyline.search.members import Members
 from skyline.search.parts import Parts
 from skyline.search.query import LARGEST_LABEL, Coordinates, Query, Space, integers
 from skyline.search.tree import PAGE, page_entries
-from skyline.view import NEVER, Dimensions, Directions, Floats, Ints, numbers, positive
+from skyline.view import NEVER, Dimensions, Directions, Floats, Ints, numbers, positive, sequence
 
 
 class SkylineIndex:
@@ -91,8 +91,6 @@ class SkylineIndex:
         ties by the values, then by id. How many: the first `limit`. `low`, `high`, `reference` and `weights` have
         one entry per dimension of the index, chosen or not.
         """
-        if limit is not None and limit != 0:
-            positive("limit", limit)
         return self._begin(self._space.query(low, high, dims, reference, k, weights, label), limit)
 
     def skyline(self) -> Members:
@@ -126,7 +124,7 @@ class SkylineIndex:
         """
         snapshot, query = self._parts.snapshot, self._space.query(**options)
         if labels is not None:
-            given = np.asarray(labels)
+            given = sequence("labels", labels)
             search = self._begin(groups.by_label(query, snapshot, given), snapshot=snapshot)
             return groups.gather(search, lambda places: given[places[:, 0]])
         if not self._space.labelled:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from skyline.search.bbs_kernels import ACCESSES, DONE, FULL, GROW, HEAP, HINTS, MEMBERS, SPENT, run
 from skyline.search.frontier_kernels import BLOCK
 from skyline.search.parts import BUFFER, Snapshot
-from skyline.search.query import Query
+from skyline.search.query import Query, most
 from skyline.view import NEVER, Floats, Ints
 
 _LONGEST_CHUNK: Final = 4096
@@ -70,7 +70,7 @@ class Members(Iterator[int]):
         self.snapshot = snapshot
         self.query = query
         self.state = State.fresh(query)
-        self._left = NEVER if limit is None else limit
+        self._left = most(limit)
         self._budget = budget
         self._chunk = 1
         self._ready: Iterator[int] = iter(())

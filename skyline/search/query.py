@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from skyline.errors import InvalidInput
-from skyline.view import Dimensions, Floats, Ints, positive
+from skyline.view import NEVER, Dimensions, Floats, Ints, positive, sequence
 
 Coordinates = Sequence[float | None] | Floats
 """One number per dimension of the index, in given units; None (or NaN) says nothing about a dimension."""
@@ -95,8 +95,8 @@ class Space:
             return inward
         if label is None:
             return np.append(inward[0], -np.inf), np.append(inward[1], np.inf)
-        if not _is_integer(label):
-            raise InvalidInput(f"label must be an integer, got {label!r}")
+        if not _is_integer(label) or abs(int(label)) > LARGEST_LABEL:
+            raise InvalidInput(f"label must be an integer between -2**53 and 2**53, got {label!r}")
         return np.append(inward[0], float(label)), np.append(inward[1], float(label))
 
     def _reference(self, reference: Coordinates | None) -> Floats:
@@ -120,9 +120,12 @@ class Space:
         if given is None:
             return np.full(count, missing)
         try:
-            numbers = np.array([np.nan if number is None else number for number in given], np.float64)
-        except (TypeError, ValueError) as error:
+            listed = [np.nan if number is None else number for number in given]
+            numbers = np.array(listed, np.float64)
+        except (TypeError, ValueError, OverflowError) as error:
             raise InvalidInput(f"{what} must be numbers: {error}") from None
+        if any(isinstance(number, str | bytes) for number in listed):
+            raise InvalidInput(f"{what} must be numbers, got {listed}")
         if numbers.shape != (count,):
             raise InvalidInput(f"{what} must have {count} numbers, one per dimension, got shape {numbers.shape}")
         return np.where(np.isnan(numbers), missing, numbers)
@@ -130,12 +133,19 @@ class Space:
 
 def integers(what: str, given: Any) -> Ints:
     """`given` as a fresh int64 array (n,)."""
-    array = np.asarray(given)
+    array = sequence(what, given)
     if array.size == 0:
         array = array.astype(np.int64)
     if array.ndim != 1 or array.dtype.kind not in "iu" or (array.size and int(array.max()) >= 2**63):
         raise InvalidInput(f"{what} must be a sequence of 64-bit integers, got {array.dtype} of shape {array.shape}")
     return array.astype(np.int64)
+
+
+def most(limit: int | None) -> int:
+    """How many members end a search, as an int; 0 is allowed."""
+    if limit is None:
+        return NEVER
+    return 0 if _is_integer(limit) and limit == 0 else positive("limit", limit)
 
 
 def _is_integer(value: Any) -> bool:

@@ -82,6 +82,11 @@ def test_labels_that_cannot_be_sorted_are_refused():
         grouped_skyline_of([[1.0], [2.0]], np.array(["a", None], dtype=object))
 
 
+def test_ragged_labels_are_refused():
+    with pytest.raises(InvalidInput, match="labels must be a sequence"):
+        grouped_skyline_of([[1.0], [2.0]], [[1], [2, 3]])
+
+
 def test_nan_is_refused():
     with pytest.raises(InvalidInput, match="row 1: d0 is NaN"):
         grouped_skyline_of([[1.0], [np.nan]], [1, 2])

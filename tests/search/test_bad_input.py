@@ -18,6 +18,8 @@ REFUSED = [
     ("box", lambda i: i.constrained([5, 0], [1, 9]), "upside down in d0: low 5.0 is above high 1.0"),
     ("box length", lambda i: i.constrained([5], [1, 9]), "low must have 2 numbers"),
     ("box text", lambda i: i.constrained(["a", 0], [1, 9]), "low must be numbers"),
+    ("box text of digits", lambda i: i.constrained(["1", 0], [1, 9]), "low must be numbers, got ['1', 0]"),
+    ("box beyond floats", lambda i: i.constrained([-(10**400), 0], [1, 9]), "low must be numbers"),
     ("negative weight", lambda i: i.ranked([1, -1], 2), "weights must be finite and not negative"),
     ("infinite weight", lambda i: i.ranked([1, np.inf], 2), "weights must be finite"),
     ("NaN weight", lambda i: i.ranked([1, np.nan], 2), "weights must be finite"),
@@ -27,6 +29,8 @@ REFUSED = [
     ("skyband bool", lambda i: i.skyband(True), "got True"),
     ("dominating k", lambda i: i.dominating(-3), "got -3"),
     ("limit", lambda i: i.search(limit=-1), "limit must be"),
+    ("limit bool", lambda i: i.search(limit=False), "limit must be"),
+    ("frozen limit", lambda i: i.freeze().search(limit=-1), "limit must be"),
     ("no dims", lambda i: i.subspace([]), "name one dimension or more"),
     ("dims twice", lambda i: i.subspace([1, 1]), "each once"),
     ("dims range", lambda i: i.subspace([2]), "2 is no dimension"),
@@ -39,6 +43,7 @@ REFUSED = [
     ("labels short", lambda i: i.grouped([1, 2]), "id 2 has none among 2"),
     ("labels order", lambda i: i.grouped([None, "a", 1]), "labels must be of one kind that can be sorted"),
     ("dims fraction", lambda i: i.subspace(0.5), "0.5 is no dimension"),
+    ("labels ragged", lambda i: i.grouped([[1], [2, 3], [3]]), "labels must be a sequence"),
     ("labels shape", lambda i: i.grouped([[1], [2], [3]]), "labels must be a sequence"),
     ("nodes", lambda i: i.approximate(0), "nodes must be an integer of at least 1"),
     ("insert NaN", lambda i: i.insert([7], [[1, np.nan]]), "d1 is NaN"),
@@ -47,6 +52,7 @@ REFUSED = [
     ("insert float ids", lambda i: i.insert([7.5], [[1, 2]]), "ids must be a sequence of 64-bit integers"),
     ("insert huge ids", lambda i: i.insert(np.array([2**63], np.uint64), [[1, 2]]), "64-bit integers"),
     ("insert labels", lambda i: i.insert([7], [[1, 2]], [4]), "does not hold labels"),
+    ("delete ragged ids", lambda i: i.delete([[1], [2, 3]]), "ids must be a sequence"),
     ("delete ids", lambda i: i.delete(["a"]), "ids must be a sequence of 64-bit integers"),
 ]
 
@@ -81,6 +87,15 @@ def test_an_index_that_cannot_be(arguments, options, message):
     with pytest.raises(InvalidInput) as caught:
         SkylineIndex(*arguments, **options)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("label", [2**53 + 1, -(10**400), 1.0, True])
+def test_a_label_that_no_object_can_have_is_refused(label):
+    """As a float, 2**53 + 1 would be 2**53."""
+    index = SkylineIndex([[1], [2]], labels=[2**53, 1])
+    assert list(index.search(label=2**53)) == [0]
+    with pytest.raises(InvalidInput, match="label must be an integer between"):
+        index.search(label=label)
 
 
 def test_an_empty_index_answers_everything():
