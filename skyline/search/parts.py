@@ -106,7 +106,7 @@ class Parts:
         self._publish()
 
     def __len__(self) -> int:
-        return self._buffered + sum(packed.alive for packed in self._trees)
+        return self._alive
 
     def insert(self, ids: Ints, points: Floats) -> None:
         """Adds objects, or moves them if they are there; the last row of an id counts. Amortised O(log^2 n) each."""
@@ -185,6 +185,7 @@ class Parts:
 
     def _publish(self) -> None:
         trees = [packed.tree for packed in self._trees]
+        self._alive = self._buffered + sum(packed.alive for packed in self._trees)
         idle = PARTS - 1 - len(trees)
         self.snapshot = Snapshot(
             (self._buffer, *trees, *[self._nothing] * idle),

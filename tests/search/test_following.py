@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skyline import SkylineIndex
+from skyline.search import parts, tree
 from skyline.search.parts import BUFFER
 from tests.search import reference, strategies
 
@@ -95,6 +96,20 @@ def compare(index, model):
     assert {label: found.tolist() for label, found in grouped.items()} == {
         label: found.tolist() for label, found in expected.items()
     }
+
+
+def test_who_asks_for_the_size_during_a_change_gets_that_before_it(monkeypatch):
+    index = SkylineIndex(np.random.default_rng(4).random((5000, 2)))
+    seen = []
+
+    def build(*arguments):
+        seen.append(len(index))
+        return tree.build(*arguments)
+
+    monkeypatch.setattr(parts, "build", build)
+    index.insert(np.arange(5000, 5500), np.zeros((500, 2)))
+    index.insert(np.arange(4000, 6000), np.zeros((2000, 2)))
+    assert (set(seen), len(index)) == ({5500}, 6000)
 
 
 def test_of_an_id_that_comes_twice_in_one_call_the_last_row_counts():
