@@ -11,7 +11,6 @@ from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector,
 from maintainer.config import MaintainerConfig
 from maintainer.service import ViewService
 from maintainer.state import warm_up
-from skyline.errors import SkylineError
 from skyline.runtime.config import chosen_view, configure, load_views
 from skyline.runtime.health import HealthServer
 from skyline.runtime.metrics import Metrics
@@ -24,6 +23,7 @@ _log = logging.getLogger("maintainer")
 
 def main(argv: Sequence[str]) -> int:
     config = configure(MaintainerConfig, argv)
+    config.check()
     set_up_logging(config.log_level)
     views = _chosen(config)
     for view in views:
@@ -50,28 +50,20 @@ def main(argv: Sequence[str]) -> int:
     for service in services:
         service.join()
     health.close()
-    return _report(services)
+    if any(service.failure is not None for service in services):
+        logging.shutdown()
+        os._exit(1)  # crash-only: a thread that still waits for the broker must not delay the restart
+    return 0
 
 
 def _chosen(config: MaintainerConfig) -> list[View]:
     views = load_views(config.views)
     names = [name.strip() for name in config.only.split(",") if name.strip()]
-    return [chosen_view(views, name) for name in names] if names else list(views.values())
+    return [chosen_view(views, name) for name in dict.fromkeys(names)] if names else list(views.values())
 
 
 def _first(troubles: list[str | None]) -> str | None:
     return next((trouble for trouble in troubles if trouble is not None), None)
-
-
-def _report(services: list[ViewService]) -> int:
-    failures = [(service.view.name, service.failure) for service in services if service.failure is not None]
-    for name, failure in failures:
-        expected = isinstance(failure, SkylineError)
-        _log.error("%s: %s", name, failure if expected else repr(failure), exc_info=None if expected else failure)
-    if failures:
-        logging.shutdown()
-        os._exit(1)  # crash-only: a thread that still waits for the broker must not delay the restart
-    return 0
 
 
 if __name__ == "__main__":

@@ -59,15 +59,19 @@ class ViewService:
 
     def ready(self) -> str | None:
         """What is missing, if anything: for /readyz. A standby is ready."""
-        if self._runner is not None and self._runner.committed is None:
+        runner = self._runner  # asked from another thread than the one that ends it
+        if runner is not None and runner.committed is None:
             return f"{self.view.name}: recovering"
         return self.alive()
 
     def _run(self) -> None:
         try:
             self._serve()
-        except BaseException as failure:  # the main thread reports it and ends the process
+        except BaseException as failure:  # the main thread ends the process
             self.failure = failure
+            # at once: until the other views have ended, somebody may have killed this process for its bad health
+            told = (failure, None) if isinstance(failure, SkylineError) else (repr(failure), failure)
+            _log.error("%s: %s", self.view.name, told[0], exc_info=told[1])
             self._stop.set()
 
     def _serve(self) -> None:

@@ -41,8 +41,9 @@ class HealthServer:
 
         try:
             self._server = ThreadingHTTPServer((host, port), Handler)
-        except OSError as error:
-            raise InvalidInput(f"metrics cannot be served on {host}:{port}: {error.strerror}") from None
+        except (OSError, OverflowError) as error:  # the latter for a port that is none
+            why = getattr(error, "strerror", None) or error
+            raise InvalidInput(f"metrics cannot be served on {host}:{port}: {why}") from None
         self.port: int = self._server.server_address[1]
         self._thread = threading.Thread(target=self._server.serve_forever, name="health", daemon=True)
         self._thread.start()

@@ -78,3 +78,9 @@ def test_every_metric_says_what_it_means(metrics: Metrics) -> None:
 def test_a_port_in_use_is_an_error_that_says_so(server: HealthServer, metrics: Metrics) -> None:
     with pytest.raises(InvalidInput, match=f"127.0.0.1:{server.port}: Address already in use"):
         HealthServer("127.0.0.1", server.port, metrics.registry, lambda: None, lambda: None)
+
+
+@pytest.mark.parametrize(("host", "port"), [("127.0.0.1", 70_000), ("no.such.host.invalid", 0)])
+def test_an_address_that_cannot_be_is_an_error_that_says_so(metrics: Metrics, host: str, port: int) -> None:
+    with pytest.raises(InvalidInput, match=f"metrics cannot be served on {host}:{port}: "):
+        HealthServer(host, port, metrics.registry, lambda: None, lambda: None)
