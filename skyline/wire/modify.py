@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
@@ -11,6 +11,10 @@ from skyline.view import NEVER, View
 from skyline.wire.fields import jsonable, number
 from skyline.wire.rejects import Rejected
 from skyline.wire.updates import ALWAYS, Modification, Upsert, read_fields
+
+MAX_EXTRAS_BYTES: Final = 8 * 2**20
+"""Group and carried fields of an object, as JSON. Those of one update are smaller, however they are spelt; but patches,
+each of which may bring another field, could grow an object until its changes fit no topic."""
 
 
 def modified(view: View, current: Upsert, change: Modification) -> Upsert | Rejected:
@@ -52,4 +56,9 @@ def _patched(view: View, current: Upsert, change: Modification) -> Upsert | Reje
     fields.update(change.fields)
     patched = read_fields(view, fields)
     assert isinstance(patched, (Upsert, Rejected))  # without $op there is no other outcome
+    if isinstance(patched, Upsert) and len(patched.extras) > MAX_EXTRAS_BYTES:
+        size = len(patched.extras)
+        return Rejected(
+            "too_large", f"group and carried fields would have {size} bytes together, at most {MAX_EXTRAS_BYTES} fit"
+        )
     return patched

@@ -7,7 +7,7 @@ from typing import Final
 
 REASONS: Final = {
     "bad_key": "the key is missing, too long, not UTF-8 or reserved",
-    "too_large": "the value is larger than an update may be",
+    "too_large": "the value is larger than an update may be, or a patch would make its object too large",
     "bad_json": "the value is not JSON",
     "not_an_object": "the value is JSON, but not an object",
     "missing_field": "a dimension or group field is missing",
