@@ -16,6 +16,10 @@ QUIET_SECONDS: Final = 1.0
 _MOST_WAITING: Final = 200_000
 """Records to publish beyond which the engine waits for the commit: it bounds memory, and what a crash repeats."""
 
+_MOST_WAITING_BYTES: Final = 64 * 2**20
+"""The same for their size: records of a megabyte each would fill the memory, and one transaction could not publish
+them within its time."""
+
 
 class Committer:
     """One thread that takes whatever has been submitted since its last commit and publishes it in one transaction."""
@@ -25,6 +29,7 @@ class Committer:
         self._metrics, self._view = metrics, view
         self._condition = threading.Condition()
         self._waiting: Output | None = None
+        self._waiting_bytes = 0
         self._publishing = False
         self._committed = position
         self._closing = False
@@ -42,6 +47,14 @@ class Committer:
         """Whether records are being published, or wait for it."""
         return self._failure is None and (self._publishing or _has_records(self._waiting))
 
+    @property
+    def full(self) -> bool:
+        """Whether so much waits that `submit` would wait too."""
+        waiting = self._waiting
+        return waiting is not None and (
+            len(waiting.records) > _MOST_WAITING or self._waiting_bytes > _MOST_WAITING_BYTES
+        )
+
     def check(self) -> None:
         """Raises what ended the thread, if anything: with no batch to submit nobody else would notice."""
         if self._failure is not None:
@@ -49,9 +62,11 @@ class Committer:
 
     def submit(self, output: Output) -> None:
         """Hands over the output of the next batch; waits while too much is waiting already."""
+        size = sum(len(record.value or b"") for record in output.records)
         with self._condition:
-            self._condition.wait_for(lambda: self._failure is not None or not self._full())
+            self._condition.wait_for(lambda: self._failure is not None or not self.full)
             self.check()
+            self._waiting_bytes += size
             if self._waiting is None:
                 self._waiting = output
             else:
@@ -77,9 +92,6 @@ class Committer:
         self._thread.join()
         self.check()
 
-    def _full(self) -> bool:
-        return self._waiting is not None and len(self._waiting.records) > _MOST_WAITING
-
     def _run(self) -> None:
         try:
             while (output := self._next()) is not None:
@@ -94,7 +106,7 @@ class Committer:
         with self._condition:
             self._condition.wait_for(lambda: self._waiting is not None or self._closing)
             self._condition.wait_for(lambda: self._closing or _has_records(self._waiting), QUIET_SECONDS)
-            output, self._waiting = self._waiting, None
+            output, self._waiting, self._waiting_bytes = self._waiting, None, 0
             self._publishing = _has_records(output)
             self._condition.notify_all()
             return output

@@ -123,3 +123,19 @@ def test_a_failed_commit_ends_the_runner_though_no_update_follows(
     runner.join()
     assert str(runner.failure) == "nothing before 1 is published"
     assert runner.committed is None
+
+
+def test_large_records_wait_for_the_commit_sooner(held: Held, committer: Committer) -> None:
+    committer.submit(output(1))
+    held.wait_begun()
+    large = output(2)
+    large.records.append(Out("topic", b"large", bytes(65 * 2**20), 1))
+    committer.submit(large)
+    assert committer.full
+    later = threading.Thread(target=committer.submit, args=(output(3),))
+    later.start()
+    held.let(3)
+    later.join()
+    assert committer.wait_committed(3)
+    committer.close()
+    assert [made.position for made in held.outputs] == [1, 2, 3]
