@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from confluent_kafka import Consumer, TopicPartition
 
@@ -14,7 +13,7 @@ from maintainer.definition import ViewChanged, fingerprint
 from maintainer.metadata import Committed, read_committed
 from maintainer.state import ViewState, load_state, new_state
 from skyline.errors import InvalidInput, SkylineError
-from skyline.runtime.drain import OLDEST, Drain
+from skyline.runtime.drain import Drain
 from skyline.runtime.metrics import Metrics
 from skyline.runtime.patience import patiently
 from skyline.view import View
@@ -28,10 +27,6 @@ _POLL_SECONDS: Final = 0.2
 
 class LogTruncated(SkylineError):
     """The updates topic no longer holds what recovery needs."""
-
-
-class OffsetsLost(SkylineError):
-    """The group has no committed offset although the view has published changes."""
 
 
 class NotDeterministic(SkylineError):
@@ -106,31 +101,11 @@ def replay(
 
 def _settle_seq(view: View, state: ViewState, to: Committed) -> None:
     """Coalesced views number what they publish, which only the commit knows; all others must come out the same."""
+    assert to.seq is not None  # `settled` has seen to it
     if view.coalesce:
-        if to.seq is None:
-            raise OffsetsLost(
-                f"the committed offset of {view.topic('updates')} was not set by a maintainer, so the number of the "
-                f"last change is not known, and a coalesced view cannot count it again: give the view a new name"
-            )
         state.seq = to.seq
-    if to.seq is not None and state.seq != to.seq:
+    if state.seq != to.seq:
         raise NotDeterministic(
             f"replay of view {view.name!r} to offset {to.position} gives {state.seq} changes, but {to.seq} were "
             f"published: nothing more is published; audit the view (python -m spark_jobs.audit) before going on"
         )
-
-
-def refuse_lost_offsets(view: View, settings: Mapping[str, Any]) -> None:
-    """For a group without a committed offset: raises if changes are published nevertheless.
-
-    What a crash left of a first transaction does not count: it was never committed.
-    """
-    topic = view.topic("changes")
-    with Drain({**settings, "enable.partition.eof": True}, topic, 0, OLDEST) as drain:
-        while not drain.at_end:
-            if len(drain.poll(_POLL_SECONDS)):
-                raise OffsetsLost(
-                    f"{topic} has records, but the group has no committed offset for {view.topic('updates')}: it "
-                    f"expired or was deleted, or --group was changed; restore it with kafka-consumer-groups.sh "
-                    f"--reset-offsets to the offset after that of the last change"
-                )

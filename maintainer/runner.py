@@ -26,7 +26,8 @@ from maintainer.checkpointing import Checkpointing
 from maintainer.committer import Committer
 from maintainer.config import MaintainerConfig
 from maintainer.definition import fingerprint
-from maintainer.recovery import committed, refuse_lost_offsets, replay, starting_state
+from maintainer.published import settled
+from maintainer.recovery import committed, replay, starting_state
 from maintainer.state import ViewState
 from maintainer.transactions import Transactions
 from skyline.runtime.drain import MAX_BATCH, Drain
@@ -90,9 +91,7 @@ class Runner:
         # not the group's own consumer: a call on it waits until the thread that polls it lets go
         lookups = Consumer(settings)
         try:
-            to = committed(lookups, self._source)
-            if to is None:
-                refuse_lost_offsets(self._view, settings)
+            to = settled(self._view, lookups, settings, committed(lookups, self._source))
             checkpoints = Checkpoints(self._config.state, self._view, topic_id(kafka, self._source.topic))
             state = starting_state(self._view, lookups, self._source, checkpoints, to)
         finally:

@@ -175,3 +175,25 @@ def _commit(stage: Stage, offset: int, metadata: str = "") -> None:
     place = TopicPartition(stage.updates.topic, 0, offset, metadata=metadata)
     consumer.commit(offsets=[place], asynchronous=False)
     consumer.close()
+
+
+@pytest.mark.parametrize("offset", [0, 200, 600])
+def test_an_offset_that_somebody_set_where_it_does_not_fit_is_an_error(stage: Stage, offset: int) -> None:
+    """Going on from there would publish changes a second time, or leave some out."""
+    stage.run(500)
+    publish(stage.kafka, stage.updates.topic, ROWS[500:700])
+    _commit(stage, offset)
+    before = read_all(stage.kafka, stage.view.topic("changes"))
+    assert f"to offset {offset} gives" in (said := stage.fail())
+    assert f"but {len(before)} were published" in said
+    assert read_all(stage.kafka, stage.view.topic("changes")) == before
+
+
+def test_a_lost_offset_can_be_restored_as_the_error_says(stage: Stage) -> None:
+    stage.run(500)
+    admin, group = AdminClient(stage.kafka.client()), f"skyline-maintainer.{stage.view.name}"
+    admin.delete_consumer_groups([group])[group].result()
+    said = stage.fail()
+    _commit(stage, int(said.split("--to-offset ")[1].split(",")[0]))
+    stage.run(300)
+    stage.check()
