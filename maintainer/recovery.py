@@ -11,6 +11,7 @@ from confluent_kafka import Consumer, TopicPartition
 from maintainer.checkpoint import Checkpoints
 from maintainer.definition import ViewChanged, fingerprint
 from maintainer.metadata import Committed, read_committed
+from maintainer.pace import Pace
 from maintainer.state import ViewState, load_state, new_state
 from skyline.errors import InvalidInput, SkylineError
 from skyline.runtime.drain import Drain
@@ -75,7 +76,7 @@ def saved_state(view: View, checkpoints: Checkpoints, limit: int) -> ViewState |
 
 
 def replay(
-    view: View, state: ViewState, drain: Drain, to: Committed, stop: threading.Event, metrics: Metrics
+    view: View, state: ViewState, drain: Drain, to: Committed, pace: Pace, stop: threading.Event, metrics: Metrics
 ) -> Records | None:
     """Applies everything before the committed offset in silence; gives what was read beyond it, or None if stopped."""
     decoder = UpdateDecoder(view)
@@ -84,10 +85,11 @@ def replay(
     while state.position < to.position:
         if stop.is_set():
             return None
-        records = drain.poll(_POLL_SECONDS)
+        records = drain.poll(_POLL_SECONDS, pace.limit)
         past = int((records.offsets < to.position).sum())
         if past:
-            state.apply(decoder.decode(records.slice(0, past)))
+            output = state.apply(decoder.decode(records.slice(0, past)))
+            pace.made(len(output.records))
             metrics.replayed.labels(view.name).inc(past)
         rest = records.slice(past, len(records))
         if drain.position >= to.position:

@@ -26,11 +26,12 @@ from maintainer.checkpointing import Checkpointing
 from maintainer.committer import Committer
 from maintainer.config import MaintainerConfig
 from maintainer.definition import fingerprint
+from maintainer.pace import Pace
 from maintainer.published import settled
 from maintainer.recovery import committed, replay, starting_state
 from maintainer.state import ViewState
 from maintainer.transactions import Transactions
-from skyline.runtime.drain import MAX_BATCH, Drain
+from skyline.runtime.drain import Drain
 from skyline.runtime.metrics import Metrics
 from skyline.runtime.topics import topic_id
 from skyline.view import View
@@ -53,6 +54,7 @@ class Runner:
         self._group_metadata = group_metadata
         self._source = TopicPartition(view.topic("updates"), 0)
         self._decoder = UpdateDecoder(view)
+        self._pace = Pace()
         self._stop = threading.Event()
         self.failure: BaseException | None = None
         self._committer: Committer | None = None
@@ -99,7 +101,7 @@ class Runner:
         with Drain(settings, self._source.topic, self._source.partition, state.position) as drain:
             rest: Records | None = Records.of([])
             if to is not None:
-                rest = replay(self._view, state, drain, to, self._stop, self._metrics)
+                rest = replay(self._view, state, drain, to, self._pace, self._stop, self._metrics)
             if rest is None:
                 return
             self._metrics.recovery_seconds.labels(self._view.name).set(time.perf_counter() - started)
@@ -125,12 +127,12 @@ class Runner:
 
     def _next(self, drain: Drain, committer: Committer) -> Records:
         """What has arrived; for a coalesced view, until the transaction under way is committed."""
-        records = drain.poll(_POLL_SECONDS)
+        records = drain.poll(_POLL_SECONDS, self._pace.limit)
         if not self._view.coalesce or not len(records):
             return records
         parts = [records]
-        while committer.busy and sum(map(len, parts)) < MAX_BATCH:
-            parts.append(drain.poll(_GATHER_SECONDS))
+        while committer.busy and (room := self._pace.limit - sum(map(len, parts))) > 0:
+            parts.append(drain.poll(_GATHER_SECONDS, room))
         committer.wait_idle()
         return Records.joined(parts)
 
@@ -143,4 +145,5 @@ class Runner:
             batch = self._decoder.decode(records)
         with self._metrics.engine_seconds.labels(view).time():
             output = state.apply(batch)
+        self._pace.made(len(output.records))
         committer.submit(output)
