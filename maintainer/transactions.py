@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
-from confluent_kafka import KafkaException, Producer, TopicPartition
+from confluent_kafka import KafkaError, KafkaException, Producer, TopicPartition
 
 from maintainer.metadata import write_metadata
 from maintainer.output import Out, Output
@@ -31,6 +31,11 @@ _PATIENCE_SECONDS: Final = 45.0
 _PAUSE_SECONDS: Final = 0.05
 """Between attempts: the group needs a moment to tell its new generation, the broker to come back."""
 _TRANSACTION_TIMEOUT_MS: Final = 30_000
+_GROUP_MOVED: Final = frozenset(
+    {KafkaError.ILLEGAL_GENERATION, KafkaError.UNKNOWN_MEMBER_ID, KafkaError.REBALANCE_IN_PROGRESS}
+)
+"""What an abort mends: the same records go with the group's next generation. After a record that could not be written
+librdkafka's producer no longer gets anything through, so that a new process is the shorter way."""
 
 
 class Fenced(SkylineError):
@@ -83,7 +88,7 @@ class Transactions:
         1. begin a transaction on the producer whose turn it is
         2. produce every record
         3. add the input offset, with the number of the last change and the view's fingerprint as its metadata
-        4. commit; where Kafka asks for it, abort and begin again
+        4. commit; where the group has moved on meanwhile, abort and begin again
         """
         producer = self._producers[self._turn]
         self._turn = (self._turn + 1) % _TURNS
@@ -123,7 +128,7 @@ class Transactions:
 
     def _abort(self, producer: Producer, error: KafkaException) -> None:
         problem = error.args[0]
-        if problem.fatal() or not problem.txn_requires_abort():
+        if problem.fatal() or not problem.txn_requires_abort() or problem.code() not in _GROUP_MOVED:
             raise _final(problem) from None
         self.retries += 1
         _log.warning("transaction aborted and sent again: %s", problem.str())
