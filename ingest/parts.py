@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any, Final
 
 from skyline.wire.fields import instant, shown
@@ -13,7 +13,9 @@ BAD_TIME: Final = "bad_time"
 
 
 def event_time(name: str, value: Any) -> int | Rejected:
-    """Milliseconds since 1970 of milliseconds, ISO 8601 or a datetime; UTC where it names no offset."""
+    """Milliseconds since 1970 of milliseconds, ISO 8601, a datetime or a date; UTC where it names no offset."""
+    if isinstance(value, date) and not isinstance(value, datetime):
+        value = datetime(value.year, value.month, value.day)
     if isinstance(value, datetime):
         return round((value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp() * 1000)
     moment = instant(name, value)

@@ -29,7 +29,8 @@ def numbers(cells: Sequence[str]) -> Sequence[str]:
 
 def instants(cells: Sequence[str]) -> Sequence[str]:
     """JSON of the cells of valid_from or valid_until: milliseconds, or text; null where empty."""
-    return [cell if _DIGITS.fullmatch(cell) else texts([cell])[0] if cell else "null" for cell in cells]
+    # digits as a number again, not as they are: JSON has none that begin with 0
+    return [str(int(cell)) if _DIGITS.fullmatch(cell) else texts([cell])[0] for cell in cells]
 
 
 def texts(cells: Sequence[str]) -> Sequence[str]:

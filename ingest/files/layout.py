@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -64,14 +64,20 @@ class Layout:
             purposes[self.delete] = "deletions (--delete)"
         return purposes
 
-    def check_header(self, path: Path, header: Collection[str]) -> None:
+    def columns(self, header: Sequence[str]) -> list[str]:
+        """Those that are read, in the header's order."""
+        wanted = {self.key, self.time, self.delete, *self.fields.values()}
+        return [name for name in header if name in wanted]
+
+    def check_header(self, path: Path, header: Sequence[str]) -> None:
         """Raises InvalidInput that names the first column missing and what there is instead."""
-        if len(set(header)) < len(header):
-            twice = next(name for name in header if list(header).count(name) > 1)
-            raise InvalidInput(f"{path}: column {twice!r} occurs twice")
         for column, purpose in self.required().items():
             if column not in header:
                 raise InvalidInput(f"{path} has no column {column!r} for {purpose}; it has: {', '.join(header)}")
+        read = self.columns(header)
+        if len(set(read)) < len(read):
+            twice = next(name for name in read if read.count(name) > 1)
+            raise InvalidInput(f"{path}: column {twice!r} occurs twice")
 
     def deletes(self, mark: Any) -> bool | Rejected:
         """Whether a cell of the delete column says that the row deletes its object."""

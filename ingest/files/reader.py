@@ -7,12 +7,33 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, cast
+from typing import BinaryIO, Final, TypeVar, cast
 
-from ingest.batch import Batch
+from ingest.batch import ROWS, Batch
 from ingest.check import wall_clock
 from ingest.files.layout import Layout
 from skyline.errors import InvalidInput
+
+CHUNK_BYTES: Final = 16 << 20
+"""Bytes of a file from which on a batch has fewer than ROWS rows: what is held should not grow with the rows."""
+
+FEW: Final = 50
+"""Rows between two looks at how many bytes were read."""
+
+Part = TypeVar("Part")
+
+
+def in_chunks(parts: Iterator[Part], stream: BinaryIO) -> Iterator[list[Part]]:
+    """Parts of FEW rows that are read from a stream, as many together as make a batch."""
+    chunk: list[Part] = []
+    past = stream.tell() + CHUNK_BYTES
+    for part in parts:
+        chunk.append(part)
+        if len(chunk) >= ROWS // FEW or stream.tell() >= past:
+            yield chunk
+            chunk, past = [], stream.tell() + CHUNK_BYTES
+    if chunk:
+        yield chunk
 
 
 class Reader(ABC):
@@ -20,6 +41,8 @@ class Reader(ABC):
 
     def __init__(self, path: Path, layout: Layout, now: Callable[[], int] = wall_clock) -> None:
         self.path, self.layout, self.now = path, layout, now
+        if path.is_fifo() or path.is_char_device():
+            raise InvalidInput(f"{path} can be read only once, and a run reads a file's beginning again: save it first")
         try:
             self._raw = path.open("rb")
         except OSError as error:

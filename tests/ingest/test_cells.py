@@ -69,6 +69,10 @@ def test_instants_are_milliseconds_text_or_null(column: list[str]) -> None:
             assert value == int(cell)
 
 
+def test_instants_may_begin_with_zeros() -> None:
+    assert cells.instants(["007", "0", "-05"]) == ["7", "0", "-5"]
+
+
 def test_times_in_milliseconds_or_iso() -> None:
     column = ["1700000000000", "2026-11-18T06:41:00Z", "2026-11-18 06:41:00", "", "soon", "-5", "9" * 40]
     moments, problems = cells.times("when", column, now=42)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import os
+import random
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -161,6 +163,57 @@ def test_lines_of_csv_count_breaks_within_cells_and_empty_lines(tmp_path: Path) 
     assert refused == [(5, "bad_row"), (8, "missing_field"), (9, "bad_row")]
 
 
+@pytest.mark.parametrize(
+    ("data", "keys", "places"),
+    [
+        (b'a,1,2,x\nb,1,2,"x\nc,1,2,x\n', [b"a"], [3]),  # the quote is never closed
+        (b'a,1,2,"x\nb,1,2,x\nc,1,2,"y"\nd,1,2,x\n', [b"d"], [2]),  # it is closed by the next one
+        (b'a,1,2,"x"y\nb,1,2,x"y"\n', [b"b"], [2]),
+        (b"a,1,2," + b"x" * 3_000_000 + b"\nb,1,2,x\n", [b"b"], [2]),
+        (b'a,1,2,"x\ny"\nb,1,2,"x" y\n\nc,1,2,x\n', [b"a", b"c"], [4]),
+    ],
+)
+def test_rows_that_are_no_csv_are_refused_and_cost_no_other(
+    data: bytes, keys: list[bytes], places: list[int], tmp_path: Path
+) -> None:
+    path = tmp_path / "f.csv"
+    path.write_bytes(b"key,price,rating,city\n" + data)
+    sent, refused = updates(path, Layout.of(VIEW))
+    assert [key for key, _, _ in sent] == keys
+    assert refused == [(place, "bad_row") for place in places]
+    assert [key for key, _, _ in updates(path, Layout.of(VIEW), skip=1)[0]] == [k for k in keys if k != b"a"]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_an_empty_cell_patches_nothing(name: str, tmp_path: Path) -> None:
+    until = "2026-11-18T06:41:00Z"
+    rows: list[dict[str, Any]] = [
+        {"key": "a", "$op": "patch", "price": 1, "rating": 2, "city": "x", "name": None, "valid_until": None},
+        {"key": "b", "$op": "patch", "price": 1, "rating": 2, "city": "x", "name": "n", "valid_until": until},
+    ]
+    if name.startswith("f.jsonl"):  # there a null is said, not left out
+        rows = [{k: v for k, v in row.items() if v is not None} for row in rows]
+    path = write(tmp_path / name, rows)
+    with open_file(path, Layout.of(VIEW)) as reader:
+        (batch,) = reader.batches(0)
+    assert [orjson.loads(value or b"") for value in batch.values] == [
+        {"$op": "patch", "price": 1, "rating": 2, "city": "x"},
+        {"$op": "patch", "price": 1, "rating": 2, "city": "x", "name": "n", "valid_until": until},
+    ]
+
+
+@pytest.mark.parametrize("name", ["f.csv", "f.jsonl", "f.parquet"])
+def test_large_rows_make_small_batches(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ingest.files.reader.CHUNK_BYTES", 100_000)
+    monkeypatch.setattr("ingest.files.parquet_file.CHUNK_BYTES", 100_000)
+    noise = random.Random(1)
+    rows = [{"key": str(i), "price": i, "rating": i, "city": noise.randbytes(5_000).hex()} for i in range(300)]
+    with open_file(write(tmp_path / name, rows), Layout.of(VIEW)) as reader:
+        parts = list(reader.batches(0))
+    assert [key for part in parts for key in part.keys] == [str(i).encode() for i in range(300)]
+    assert max(part.size() for part in parts) < 700_000  # of 3,000,000
+
+
 def test_lines_of_json_count_empty_ones_and_what_is_no_object(tmp_path: Path) -> None:
     path = tmp_path / "f.jsonl"
     good = b'{"key": "a", "price": 1, "rating": 2, "city": "x"}'
@@ -211,9 +264,25 @@ def test_bytes_that_are_not_utf8_cost_their_row_only(tmp_path: Path) -> None:
     assert refused == [(1, "bad_key"), (2, "bad_value")]
 
 
-def test_a_byte_order_mark_is_no_part_of_the_first_column(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["f.csv", "f.jsonl", "f.csv.gz", "f.jsonl.gz"])
+def test_a_byte_order_mark_is_no_part_of_the_first_row(name: str, tmp_path: Path) -> None:
+    mark = b"\xef\xbb\xbf"
+    path = write(tmp_path / name, ROWS_OF_HOTELS[2:])
+    data = mark + (gzip.decompress(path.read_bytes()) if name.endswith(".gz") else path.read_bytes())
+    path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    sent, refused = updates(path, Layout.of(VIEW))
+    assert ([key for key, _, _ in sent], refused) == ([b"c"], [])
+
+
+def test_empty_lines_before_the_header_are_no_rows(tmp_path: Path) -> None:
     path = tmp_path / "f.csv"
-    path.write_bytes(b"\xef\xbb\xbfkey,price,rating,city\na,1,2,x\n")
+    path.write_text("\n\nkey,price,rating,city\na,x,2,x\n")
+    assert updates(path, Layout.of(VIEW))[1] == [(4, "bad_value")]
+
+
+def test_columns_that_are_not_read_may_have_any_name(tmp_path: Path) -> None:
+    path = tmp_path / "f.csv"
+    path.write_text("key,price,rating,city,,,note,note\na,1,2,x,,,,\n")
     assert [key for key, _, _ in updates(path, Layout.of(VIEW))[0]] == [b"a"]
 
 
@@ -246,6 +315,26 @@ def test_parquet_types_that_are_no_json(tmp_path: Path) -> None:
     assert refused == [(2, "missing_field"), (3, "bad_value")]
 
 
+def test_parquet_values_that_python_cannot_hold_cost_their_row_only(tmp_path: Path) -> None:
+    far = pa.array([2**62, 1_794_984_060_000_000, None], pa.timestamp("us"))
+    table = pa.table(
+        {
+            "key": pa.array([Decimal(1), Decimal(2), Decimal(3)], pa.decimal128(38, 0)),
+            "price": [1, 2, 3], "rating": [1, 2, 3], "city": ["x", "y", "z"],
+            "valid_until": far,
+            "name": pa.StructArray.from_arrays([far], ["at"]),
+            "when": pa.array([20_000, 20_001, 2**31 - 1], pa.date32()),
+            "zoned": pa.array([1, 2, 3], pa.timestamp("ms", "Mars/Olympus")),
+        }
+    )  # fmt: skip
+    pq.write_table(table, tmp_path / "f.parquet")
+    sent, refused = updates(tmp_path / "f.parquet", Layout.of(VIEW, time="when", pairs=["valid_from=zoned"]))
+    assert [(key, fields["valid_from"], at) for key, fields, at in sent] == [
+        (b"2", "1970-01-01T00:00:00.002000+00:00", 20_001 * 86_400_000)
+    ]
+    assert refused == [(1, "bad_value"), (3, "bad_time")]
+
+
 def test_batches_end_where_they_should(tmp_path: Path) -> None:
     rows = [{"key": str(i), "price": i, "rating": i, "city": "x"} for i in range(ROWS + 5)]
     for name in ("f.csv", "f.jsonl", "f.parquet"):
@@ -261,6 +350,10 @@ def test_batches_end_where_they_should(tmp_path: Path) -> None:
     ("name", "data", "message"),
     [
         ("f.csv", b"", "is empty: a CSV file begins with a line of column names"),
+        ("f.csv", b"\n\n", "is empty: a CSV file begins"),
+        ("f.csv", b'"key,price', "f.csv:1: what ends on line 1 is not CSV"),
+        ("f.csv", "key,price".encode("utf-16"), "is not UTF-8: convert it first, such as with iconv -f UTF-16"),
+        ("f.csv", b"key;price;rating;city\n", "it has: key;price;rating;city; is --delimiter right?"),
         ("f.csv", b"key,key,price,rating,city\n", "column 'key' occurs twice"),
         ("f.csv", b"id,price,rating,city\n", r"no column 'key' for the key \(--key\); it has: id, price, rating, city"),
         ("f.csv", b"key,rating,city\n", r"no column 'price' for dimension price \(--map price=COLUMN\)"),
@@ -282,6 +375,12 @@ def test_a_torn_gzip_is_an_error_after_what_could_be_read(tmp_path: Path) -> Non
         path.write_bytes(path.read_bytes()[:-20])
         with pytest.raises(InvalidInput, match="ended before the end-of-stream marker"):
             updates(path, Layout.of(VIEW))
+
+
+def test_what_can_be_read_only_once_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "f.csv")  # nobody writes to it: whoever opens it waits
+    with pytest.raises(InvalidInput, match=r"can be read only once, .* save it first"):
+        open_file(tmp_path / "f.csv", Layout.of(VIEW))
 
 
 @pytest.mark.parametrize(
