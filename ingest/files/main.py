@@ -73,14 +73,17 @@ class _Sender:
         if self._stop.is_set():
             return False
         progress = ProgressFile(self._config.state, path, self._topic, self._layout.fingerprint())
-        rows, offset = self._resume(progress)
         with (
+            progress.held(),
             open_file(path, self._layout, self._config.format, self._config.delimiter) as reader,
-            closing(written_since(self._config.kafka, self._topic, offset)) as written,
         ):
-            tail = Tail(written, compare_time=self._layout.time is not None)
-            run = FileRun(reader, self._topic, self._checker, self._publisher, self._report, progress, self._stop)
-            finished = run.send(rows, offset, tail, self._on_batch(reader))
+            rows, offset = self._resume(progress)
+            with closing(written_since(self._config.kafka, self._topic, offset)) as written:
+                tail = Tail(written, compare_time=self._layout.time is not None)
+                run = FileRun(
+                    reader, self._topic, self._checker, self._publisher, self._report, progress, tail, self._stop
+                )
+                finished = run.send(rows, offset, self._on_batch(reader))
         if rows or tail.found:
             hint = "; --restart sends them again" if finished else ""
             line = f"{path}: {rows + tail.found:,} rows had been sent by an earlier run{hint}"

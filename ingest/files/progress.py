@@ -6,8 +6,11 @@ and its first bytes, so that one that has grown goes on where it ended and one t
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
@@ -41,6 +44,21 @@ class ProgressFile:
         name = hashlib.sha256(f"{topic}\0{source.resolve()}".encode()).hexdigest()[:16]
         self.path = directory / f"{source.name}-{name}.json"
 
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Only one run sends a file to a topic at a time: two would write its rows twice."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            lock = self.path.with_suffix(".lock").open("wb")
+        except OSError as error:
+            raise self._unkept(error) from None
+        with lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise InvalidInput(f"{self._source} is being sent to {self._topic} by another run") from None
+            yield
+
     def load(self) -> Progress | None:
         """What an earlier run has saved, or None. Raises InvalidInput when it speaks of another file or layout."""
         try:
@@ -66,12 +84,14 @@ class ProgressFile:
         head_bytes, digest = _head(self._source, _HEAD)
         progress = Progress(str(self._source), self._topic, self._layout, head_bytes, digest, rows, offset)
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
             draft = self.path.with_suffix(f".{os.getpid()}.tmp")
             draft.write_bytes(orjson.dumps(asdict(progress), option=orjson.OPT_INDENT_2))
             draft.replace(self.path)
         except OSError as error:
-            raise InvalidInput(f"progress cannot be kept in {self.path.parent} (--state): {error.strerror}") from None
+            raise self._unkept(error) from None
+
+    def _unkept(self, error: OSError) -> InvalidInput:
+        return InvalidInput(f"progress cannot be kept in {self.path.parent} (--state): {error.strerror}")
 
 
 def _head(path: Path, length: int) -> tuple[int, str]:

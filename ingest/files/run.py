@@ -25,17 +25,17 @@ class FileRun:
 
     def __init__(
         self, reader: Reader, topic: str, checker: Checker, publisher: Publisher, report: Report,
-        progress: ProgressFile, stop: threading.Event,
+        progress: ProgressFile, tail: Tail, stop: threading.Event,
     ) -> None:  # fmt: skip
         self._reader, self._checker, self._report = reader, checker, report
-        self._progress, self._stop = progress, stop
+        self._progress, self._tail, self._stop = progress, tail, stop
         self._outbox = Outbox(publisher, topic, stop, self._acknowledged)
         self._saved_at = 0.0
         self.rows = 0
         """Rows of the file that need no sending any more: acknowledged or refused, as is every row before them."""
         self._offset = 0
 
-    def send(self, rows: int, offset: int, tail: Tail, on_batch: Callable[[int], None] = lambda _: None) -> bool:
+    def send(self, rows: int, offset: int, on_batch: Callable[[int], None] = lambda _: None) -> bool:
         """Sends what comes after the first `rows`; True when the file is sent to its end.
 
         `offset` is where the topic ended when those rows had been sent; `on_batch` hears how many rows are read.
@@ -45,7 +45,7 @@ class FileRun:
         try:
             for batch in self._reader.batches(rows):
                 rows += len(batch)
-                self._forward(batch, rows, tail)
+                self._forward(batch, rows)
                 on_batch(rows)
                 if self._stop.is_set():
                     self._outbox.finish()
@@ -58,14 +58,14 @@ class FileRun:
         finally:
             self._progress.save(self.rows, self._offset)
 
-    def _forward(self, batch: Batch, rows: int, tail: Tail) -> None:
+    def _forward(self, batch: Batch, rows: int) -> None:
         good, refused = self._checker.split(batch)
         self._report.refuse(self._reader.path, refused)
-        self._outbox.send(tail.without_written(good), rows)
+        self._outbox.send(self._tail.without_written(good), rows)
 
     def _acknowledged(self, delivery: Delivery) -> None:
         self.rows = delivery.mark
-        self._offset = max(self._offset, delivery.offset + 1)
+        self._offset = max(self._offset, self._tail.past, delivery.offset + 1)
         self._report.count(delivery.count)
         if time.monotonic() - self._saved_at > _SAVE_SECONDS:
             self._progress.save(self.rows, self._offset)

@@ -27,8 +27,11 @@ _PASSING = (
 )  # fmt: skip
 """What a broker, or the client, says of a topic that was created a moment ago."""
 
-Written = tuple[bytes | None, bytes | None, int]
-"""Key, value and timestamp of a record."""
+Row = tuple[bytes | None, bytes | None, int]
+"""Key, value and timestamp."""
+
+Written = tuple[int, Row]
+"""A record, with its offset."""
 
 
 def ends_of(kafka: KafkaSettings, topic: str) -> tuple[int, int]:
@@ -59,7 +62,8 @@ def written_since(kafka: KafkaSettings, topic: str, offset: int) -> Generator[Wr
             records = drain.poll(_POLL_SECONDS)
             for row in range(len(records)):
                 if records.offsets[row] < past:
-                    yield records.key(row), records.value(row), int(records.timestamps[row])
+                    key, value, at = records.key(row), records.value(row), int(records.timestamps[row])
+                    yield int(records.offsets[row]), (key, value, at)
             if len(records):
                 heard = time.monotonic()
             elif time.monotonic() > heard + TIMEOUT:
@@ -74,14 +78,18 @@ class Tail:
         self._written = written
         self._compare_time = compare_time
         self.found = 0
+        self.past = 0
+        """Offset after the last row that was found: what comes later in the file is not written before it."""
 
     def without_written(self, batch: Batch) -> Batch:
         """The rest of the batch, from the first update that is not written yet."""
         for index, wanted in enumerate(zip(batch.keys, batch.values, batch.timestamps, strict=True)):
-            if not any(self._same(wanted, record) for record in self._written):
+            place = next((offset for offset, row in self._written if self._same(wanted, row)), None)
+            if place is None:
                 return batch[index:]
             self.found += 1
+            self.past = place + 1
         return batch[len(batch) :]
 
-    def _same(self, wanted: Written, record: Written) -> bool:
-        return wanted == record if self._compare_time else wanted[:2] == record[:2]
+    def _same(self, wanted: Row, row: Row) -> bool:
+        return wanted == row if self._compare_time else wanted[:2] == row[:2]

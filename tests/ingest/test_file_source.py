@@ -108,7 +108,7 @@ def test_other_columns_are_noticed(setting: Setting) -> None:
 def test_damaged_progress_is_noticed(setting: Setting, tmp_path: Path) -> None:
     setting.file.write_text(HEADER + "a,1,2,Rome\n")
     setting.send()
-    (saved,) = (tmp_path / "state").iterdir()
+    (saved,) = (tmp_path / "state").glob("*.json")
     saved.write_text("{")
     with pytest.raises(InvalidInput, match="is damaged"):
         setting.send()
@@ -118,7 +118,7 @@ def test_damaged_progress_is_noticed(setting: Setting, tmp_path: Path) -> None:
 def test_a_topic_that_was_created_anew_is_noticed(setting: Setting, tmp_path: Path) -> None:
     setting.file.write_text(HEADER + "a,1,2,Rome\n")
     setting.send()
-    (saved,) = (tmp_path / "state").iterdir()
+    (saved,) = (tmp_path / "state").glob("*.json")
     progress = orjson.loads(saved.read_bytes())
     assert (progress["rows"], progress["offset"]) == (1, 1)
     saved.write_bytes(orjson.dumps(progress | {"offset": 99}))

@@ -172,9 +172,10 @@ def test_a_run_that_fails_says_how_to_go_on(fragile: Broker, unique: str, tmp_pa
     report = Report(view.name, new_metrics())
     publisher = Publisher(kafka, 1.0, stop)
     with open_file(file, layout) as reader, paused(fragile):
-        run = FileRun(reader, view.topic("updates"), Checker(view), publisher, report, progress, stop)
+        tail = Tail(iter(()), compare_time=False)
+        run = FileRun(reader, view.topic("updates"), Checker(view), publisher, report, progress, tail, stop)
         with pytest.raises(DeliveryFailed, match=r"f\.csv: after row 0: .* run the command again to go on from there"):
-            run.send(0, 0, Tail(iter(()), compare_time=False))
+            run.send(0, 0)
     saved = progress.load()
     assert saved is not None
     assert (saved.rows, saved.offset) == (0, 0)
