@@ -65,8 +65,8 @@ class GenerateConfig(ServiceConfig):
         if self.distribution and self.distribution not in DISTRIBUTIONS:
             raise InvalidInput(f"--distribution must be one of {', '.join(DISTRIBUTIONS)}, got {self.distribution!r}")
         for name in ("rate", "count", "seconds", "start"):
-            if getattr(self, name) < 0:
-                raise InvalidInput(f"--{name} must not be negative, got {getattr(self, name)}")
+            if not 0 <= getattr(self, name) < float("inf"):
+                raise InvalidInput(f"--{name} must be 0 or more, got {getattr(self, name)}")
         for name in ("objects", "groups"):
             if getattr(self, name) < 1:
                 raise InvalidInput(f"--{name} must be at least 1, got {getattr(self, name)}")

@@ -30,6 +30,9 @@ _PARTITION: Final = 0
 _LARGEST_MESSAGE: Final = 2 * MAX_VALUE_BYTES
 """What passes the check must fit: librdkafka's own limit is a little less than the largest value."""
 
+_LONGEST_TIMEOUT: Final = (2**31 - 1) // 1000
+"""Seconds: message.timeout.ms has 31 bits."""
+
 _REPEAT_SECONDS: Final = 30.0
 
 
@@ -63,6 +66,8 @@ class Publisher:
 
         `watch_brokers`: keep `connected` up to date, once a second, while somebody polls.
         """
+        if not 0 < timeout <= _LONGEST_TIMEOUT:
+            raise InvalidInput(f"--timeout must be more than 0 and at most {_LONGEST_TIMEOUT} seconds, got {timeout}")
         self._stop = stop
         settings = {
             "linger.ms": linger_ms,

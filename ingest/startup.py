@@ -56,6 +56,8 @@ def new_metrics() -> Metrics:
 
 def serve_metrics(stack: ExitStack, host: str, port: int, metrics: Metrics, alive: Probe) -> None:
     """Serves /metrics, /healthz and /readyz until the stack unwinds; not at all when `port` is negative."""
+    if port > 65_535:
+        raise InvalidInput(f"--metrics-port must be a port, 0 to 65535, or -1 for none, got {port}")
     if port >= 0:
         server = HealthServer(host, port, metrics.registry, alive=alive, ready=alive)
         stack.callback(server.close)

@@ -21,6 +21,8 @@ from skyline.view import View
 from skyline.wire.updates import TICK
 
 _TIMEOUT: Final = 60.0
+_LONGEST: Final = 86_400
+"""Seconds, a day: who wants fewer ticks than that wants none."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +39,8 @@ class TickConfig(ServiceConfig):
 def main(argv: Sequence[str]) -> int:
     config = configure(TickConfig, argv, parser_for("tick", TickConfig))
     set_up_logging(config.log_level)
-    if config.interval <= 0:
-        raise InvalidInput(f"--interval must be more than 0 seconds, got {config.interval}")
+    if not 0 < config.interval <= _LONGEST:
+        raise InvalidInput(f"--interval must be more than 0 and at most {_LONGEST} seconds, got {config.interval}")
     views = list(named_views(load_views(config.views), config.view).values())
     stop = stop_on_signals()
     prepare_topics(config.kafka, views, config.replication, stop)

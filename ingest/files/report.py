@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 import time
 from collections import Counter
 from contextlib import ExitStack
+from io import FileIO
 from pathlib import Path
 from typing import Final
 
@@ -33,7 +36,7 @@ class Report:
         self._started = time.monotonic()
         self._stack = ExitStack()
         try:
-            self._rejects = self._stack.enter_context(rejects.open("ab")) if rejects else None
+            self._rejects = self._stack.enter_context(rejects.open("ab", buffering=0)) if rejects else None
         except OSError as error:
             raise InvalidInput(f"--rejects {rejects} cannot be written: {error.strerror}") from None
 
@@ -52,8 +55,17 @@ class Report:
                 print(f"{file}:{row.place}: {row.why.reason}: {row.why.message}", file=sys.stderr)
             elif count == SHOWN:
                 print("more refused rows are counted below, --rejects FILE writes them all", file=sys.stderr)
-            if self._rejects is not None:
-                self._rejects.write(_line(file, row))
+        if self._rejects is not None and refused:
+            self._keep(self._rejects, file, refused)
+
+    def _keep(self, rejects: FileIO, file: Path, refused: list[Refused]) -> None:
+        """Written before the run remembers that it is past these rows."""
+        lines = b"".join(_line(file, row) for row in refused)
+        try:
+            if rejects.write(lines) < len(lines):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except OSError as error:
+            raise InvalidInput(f"--rejects {rejects.name} cannot be written: {error.strerror}") from None
 
     def summary(self, topic: str, note: str = "") -> str:
         """One line: what was sent and refused, in which time."""

@@ -60,7 +60,10 @@ def test_a_rate_is_kept_in_event_time_and_the_run_ends_in_time(
         (["--workload", "market"], r"does not fit view .*: dimension rating is missing; esc, lookout and"),
         (["--workload", "chess"], "--workload must be one of market, esc, lookout, window, snapshots, got 'chess'"),
         (["--distribution", "odd"], "--distribution must be one of independent, normal"),
-        (["--rate", "-1"], "--rate must not be negative"),
+        (["--rate", "-1"], "--rate must be 0 or more, got -1"),
+        (["--rate", "inf"], "--rate must be 0 or more, got inf"),
+        (["--seconds", "nan"], "--seconds must be 0 or more, got nan"),
+        (["--metrics-port", "99999"], "--metrics-port must be a port, 0 to 65535, or -1 for none, got 99999"),
         (["--objects", "0"], "--objects must be at least 1"),
     ],
 )
@@ -98,7 +101,8 @@ def test_ticks_go_to_every_view_until_a_signal(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"), [(["--interval", "0"], "--interval"), (["--view", "x"], "no view 'x'")]
+    ("arguments", "message"),
+    [(["--interval", "0"], "--interval"), (["--interval", "nan"], "--interval"), (["--view", "x"], "no view 'x'")],
 )
 def test_ticks_that_make_no_sense(common: list[str], arguments: list[str], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):

@@ -168,3 +168,9 @@ def test_a_connection_is_noticed(kafka: KafkaSettings) -> None:
 def test_settings_that_mean_nothing() -> None:
     with pytest.raises(InvalidInput, match=r"no producer can be made with these settings: .*nonsense"):
         Publisher(KafkaSettings("127.0.0.1:1", {"nonsense": "1"}), 1.0, threading.Event())
+
+
+@pytest.mark.parametrize("timeout", [0.0, -1.0, float("nan"), float("inf"), 1e9])
+def test_timeouts_that_mean_nothing(timeout: float) -> None:
+    with pytest.raises(InvalidInput, match="--timeout must be more than 0 and at most 2147483 seconds"):
+        Publisher(KafkaSettings("127.0.0.1:1"), timeout, threading.Event())

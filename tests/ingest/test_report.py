@@ -36,3 +36,18 @@ def test_the_summary_counts_what_was_sent_and_refused() -> None:
 def test_refused_rows_that_cannot_be_kept(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"--rejects .* cannot be written: "):
         Report("hotels", new_metrics(), tmp_path / "no" / "such" / "place")
+
+
+def test_refused_rows_are_kept_as_they_come(tmp_path: Path) -> None:
+    """A run that is killed has gone past them."""
+    report = Report("hotels", new_metrics(), tmp_path / "rejects")
+    report.refuse(Path("f.csv"), [ROW, ROW])
+    assert (tmp_path / "rejects").read_bytes().count(b"\n") == 2
+    report.close()
+
+
+def test_a_full_disk_is_one_line() -> None:
+    report = Report("hotels", new_metrics(), Path("/dev/full"))
+    with pytest.raises(InvalidInput, match="--rejects /dev/full cannot be written: No space left on device"):
+        report.refuse(Path("f.csv"), [ROW])
+    report.close()
