@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import orjson
 
 from deploy.cli.reading import current_members, everything
 from skyline.runtime.config import KafkaSettings
@@ -30,12 +32,14 @@ class Verdict:
 
 
 def verify(kafka: KafkaSettings, view: View) -> Verdict:
-    """Recomputes the skyline from all updates, O(objects x members), and compares keys and points."""
+    """Recomputes the skyline from all updates, O(objects x members), and compares all that is said of each member."""
     objects, clock, updates = _final_objects(kafka, view)
     live = {key: held for key, held in objects.items() if held.valid_from <= clock < held.valid_until}
-    expected = _skyline(view, live)
-    published = {key: tuple(member.point.values()) for key, member in current_members(kafka, view).items()}
-    wrong = sorted(key for key, point in published.items() if expected.get(key) != point)
+    expected = {key: _as_published(view, live[key]) for key in _members(view, live)}
+    published = {
+        key: (member.point, member.group, member.carry) for key, member in current_members(kafka, view).items()
+    }
+    wrong = sorted(key for key, member in published.items() if expected.get(key) != member)
     missing = sorted(key for key in expected if key not in published)
     return Verdict(updates, len(live), len(published), wrong, missing)
 
@@ -66,15 +70,22 @@ def _follow(view: View, objects: dict[str, Upsert], clock: int, key: str, update
         assert isinstance(update, (Tick, Modification))
 
 
-def _skyline(view: View, objects: dict[str, Upsert]) -> dict[str, tuple[float, ...]]:
+def _as_published(view: View, held: Upsert) -> tuple[dict[str, float], dict[str, Any], dict[str, Any]]:
+    """(point, group, carried fields) as a member's record has them."""
+    extras = orjson.loads(b"{" + held.extras.removeprefix(b",") + b"}")
+    point = dict(zip(view.dimensions.names, held.point, strict=True))
+    return point, extras.get("group", {}), extras.get("carry", {})
+
+
+def _members(view: View, objects: dict[str, Upsert]) -> list[str]:
     groups: dict[str, list[str]] = {}
     for key, held in objects.items():
         groups.setdefault(held.group, []).append(key)
-    members: dict[str, tuple[float, ...]] = {}
+    members: list[str] = []
     for keys in groups.values():
         points = view.dimensions.inward([objects[key].point for key in keys])
         for key, point in zip(keys, points, strict=True):
             dominated = (points <= point).all(axis=1) & (points < point).any(axis=1)
             if not np.any(dominated):
-                members[key] = objects[key].point
+                members.append(key)
     return members

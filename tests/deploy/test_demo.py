@@ -26,16 +26,17 @@ def test_the_demo_ends_by_itself_and_checks_the_skyline(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sent", "again", "moment"),
+    ("sent", "again", "moment", "seconds", "code"),
     [
-        (signal.SIGINT, signal.SIGTERM, "while Kafka starts"),
-        (signal.SIGTERM, signal.SIGINT, "while it shows the skyline"),
+        (signal.SIGINT, signal.SIGTERM, "while Kafka starts", 600, 130),  # nothing was checked
+        (signal.SIGTERM, signal.SIGINT, "while it shows the skyline", 0, 0),
     ],
 )
 def test_a_signal_ends_every_process_in_time(
-    sent: signal.Signals, again: signal.Signals, moment: str, tmp_path: Path
+    sent: signal.Signals, again: signal.Signals, moment: str, seconds: int, code: int, tmp_path: Path
 ) -> None:
-    running = skyline("demo", TMPDIR=str(tmp_path), FORCE_COLOR="1", TERM="xterm")  # a live table, as in a terminal
+    terminal = {"FORCE_COLOR": "1", "TERM": "xterm"}  # a live table, as in a terminal
+    running = skyline("demo", "--seconds", str(seconds), TMPDIR=str(tmp_path), **terminal)
     try:
         if moment == "while Kafka starts":
             wait_until(lambda: any("kafka.Kafka" in command_of(child) for child in descendants(running.pid)))
@@ -51,7 +52,7 @@ def test_a_signal_ends_every_process_in_time(
         output, _ = running.communicate(timeout=PROMISE)
     finally:
         end(running)
-    assert running.returncode == 0, output
+    assert running.returncode == code, output
     assert started
     assert not [child for child in started if child.is_running() and child.status() != psutil.STATUS_ZOMBIE]
     assert list(tmp_path.iterdir()) == []
