@@ -16,7 +16,7 @@ from skyline.runtime.config import KafkaSettings
 from skyline.view import View
 from skyline.wire.fields import instant
 from skyline.wire.rejects import Rejected
-from skyline.wire.updates import MODIFICATIONS, OP, TICK, read_update
+from skyline.wire.updates import INTERVAL, MODIFICATIONS, OP, TICK, read_update
 
 _SECONDS: Final = 10.0
 _PARTITION: Final = 0
@@ -56,12 +56,15 @@ def run(arguments: argparse.Namespace) -> int:
 def _words(view: View, words: list[str]) -> tuple[str | None, dict[str, Any]]:
     """(key, fields): the key is the first word, unless that is a field of the view."""
     names = (*view.dimensions.names, *view.group_by, *view.carry)
+    known = (*names, *INTERVAL, OP)
     key = words[0] if words and words[0].partition("=")[0] not in names else None
     fields: dict[str, Any] = {}
     for pair in words[key is not None :]:
         name, separator, text = pair.partition("=")
         if not separator or not name:
             raise InvalidInput(f"fields are NAME=VALUE, such as price=80, got {pair!r}")
+        if name not in known:  # a record may have fields that the view ignores; whoever types one has mistyped it
+            raise InvalidInput(f"view {view.name!r} has no field {name!r}; its fields are: {', '.join(known)}")
         try:
             fields[name] = orjson.loads(text)
         except orjson.JSONDecodeError:

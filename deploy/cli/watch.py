@@ -19,8 +19,16 @@ from skyline.wire.changes import read_change
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_target_arguments(parser)
     parser.add_argument("--from-start", action="store_true", help="begin with the first change that is kept")
-    parser.add_argument("--count", type=int, metavar="N", help="end after this many changes")
+    parser.add_argument("--count", type=count, metavar="N", help="end after this many changes")
     parser.add_argument("--last", metavar="N", help="of the newest N (or a duration) that the view's window watches")
+
+
+def count(text: str) -> int:
+    """For argparse: a number of changes."""
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"{number} is no number of changes: 0 or more")
+    return number
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -30,6 +38,9 @@ def run(arguments: argparse.Namespace) -> int:
     console = Terminal()
     stop = stop_on_signals()
     left = arguments.count
+    if console.is_terminal:  # silence would leave people wondering
+        since = "from the first kept one on" if arguments.from_start else "from now on; --from-start shows others"
+        console.print(f"{topic} {since}; times are UTC; Ctrl-C ends it", style="dim", soft_wrap=True)
     with Drain(reader(kafka), topic, 0, low if arguments.from_start else high) as drain:
         while not stop.is_set() and left != 0:
             records = drain.poll(0.2, left or 1000)

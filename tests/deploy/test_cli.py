@@ -95,6 +95,17 @@ def test_what_is_published_agrees_with_the_definition(hotels: Run, capsys: pytes
     assert (verdict.right, verdict.members, verdict.objects, verdict.updates) == (True, 1, 2, 4)
 
 
+def test_a_terminal_is_told_what_is_waited_for(hotels: Run) -> None:
+    name, flags = hotels
+    running = skyline("watch", *flags, name, FORCE_COLOR="1", TERM="dumb")
+    try:
+        assert running.stdout is not None
+        said = running.stdout.readline()
+    finally:
+        end(running)
+    assert f"{name}.changes from now on; --from-start shows others; times are UTC; Ctrl-C ends it" in said
+
+
 def test_a_reader_that_has_seen_enough_is_no_error(hotels: Run) -> None:
     name, flags = hotels
     running = skyline("watch", "--from-start", *flags, name)
@@ -159,6 +170,7 @@ def test_what_is_wrong_is_said_in_one_line(words: list[str], message: str, tmp_p
         ["up", "--port", "-1"],
         ["demo", "--seconds", "-3"],
         ["demo", "--seconds", "nan"],
+        ["watch", "spot", "--count", "-1"],
     ],
 )
 def test_numbers_without_a_meaning_are_refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:

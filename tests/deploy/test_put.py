@@ -79,6 +79,7 @@ def test_elements_of_a_window(ready: Put, unique: str) -> None:
         ([], "not sent: an update needs a key"),
         (["h1", "price"], "fields are NAME=VALUE, such as price=80, got 'price'"),
         (["h1", "=1"], "fields are NAME=VALUE"),
+        (["h1", "price=1", "rateing=2"], r"view .* has no field 'rateing'; its fields are: price, rating, city, name"),
         (["h1", "price=1", "--delete"], "--delete takes a key and nothing else"),
         (["h1", "--delete", "--op", "add"], "--delete takes a key and nothing else"),
         (["h1", "--delete", "--at", "soon"], '--at: "soon" is not ISO 8601'),
