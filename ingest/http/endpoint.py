@@ -63,8 +63,9 @@ class UpdatesEndpoint:
         if view is None:
             known = ", ".join(sorted(self._views))
             raise Problem(HTTPStatus.NOT_FOUND, "no_such_view", f"there is no view {name!r}; defined are: {known}")
-        with self._gate.body(declared_size(request, self._limits.body)):
+        with self._gate.body(declared_size(request, self._limits.body)) as settle:
             body = await read_body(request, self._limits.body)
+            settle(len(body))
             media_type = request.headers.get("content-type", "")
             parsed = parse(body, media_type, self._limits.batch, wall_clock())
             good, refused = self._checkers[name].split(parsed.batch)

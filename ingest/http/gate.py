@@ -41,17 +41,24 @@ class Gate:
         return self.lag() > self._max_lag
 
     @contextmanager
-    def body(self, size: int) -> Iterator[None]:
-        """Room for a body of `size` bytes, before it is read."""
+    def body(self, size: int) -> Iterator[Callable[[int], None]]:
+        """Room for a body of `size` bytes, before it is read. What is yielded hears how many there really were."""
         if self.lagging():
             raise self._busy(f"the broker has not acknowledged anything for {self.lag():.1f} s", self.lag())
         if self.bytes + size > self._max_bytes:
             raise self._busy(f"{self.bytes} bytes of other requests are held, at most {self._max_bytes} may be")
-        self.bytes += size
+        held = size
+        self.bytes += held
+
+        def settle(read: int) -> None:
+            nonlocal held
+            self.bytes += read - held
+            held = read
+
         try:
-            yield
+            yield settle
         finally:
-            self.bytes -= size
+            self.bytes -= held
 
     @contextmanager
     def under_way(self, updates: int) -> Iterator[None]:

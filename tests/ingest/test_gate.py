@@ -37,6 +37,15 @@ def test_bodies_are_bounded_together(gate: Gate) -> None:
     assert gate.bytes == 0
 
 
+def test_a_body_of_unknown_size_needs_its_room_only_until_it_is_read(gate: Gate) -> None:
+    with gate.body(100) as settle:
+        settle(10)
+        with gate.body(90):
+            assert gate.bytes == 100
+        assert gate.bytes == 10
+    assert gate.bytes == 0
+
+
 def test_updates_under_way_are_bounded_together(gate: Gate) -> None:
     with gate.under_way(7):
         with pytest.raises(Problem) as raised, gate.under_way(4):
