@@ -21,8 +21,6 @@ _FRESH_SECONDS: Final = 1.0
 _RATE_SECONDS: Final = 5.0
 _FRAME: Final = 9
 """Lines that are neither rows nor words: what was said before, title, header, rules, caption, hint."""
-WIDE: Final = 100
-"""Columns from which on there is room for carried fields."""
 
 
 class Board:
@@ -65,7 +63,7 @@ class Board:
             self._view,
             self.members.values(),
             limit=max(1, height - words - _FRAME),
-            carried=width >= WIDE,
+            width=width,
             styles=fresh,
         )
         lines = [_line(change) for change in list(self._last)[-words:]]

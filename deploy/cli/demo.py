@@ -14,7 +14,7 @@ from confluent_kafka import Consumer, TopicPartition
 from rich.console import Console
 from rich.live import Live
 
-from deploy.cli.board import WIDE, Board
+from deploy.cli.board import Board
 from deploy.cli.console import Terminal
 from deploy.cli.interrupt import UntilInterrupted
 from deploy.cli.reading import current_members, end_of, reader
@@ -77,7 +77,7 @@ def _demo(console: Console, views: Path, view: View, seconds: float, home: Path)
             stack.stop(name)
         _wait_until_caught_up(kafka, view, lambda: refuse_ended(stack))
         console.print("The skyline when the last update was applied:")
-        console.print(member_table(view, current_members(kafka, view).values(), carried=console.width >= WIDE))
+        console.print(member_table(view, current_members(kafka, view).values(), width=console.width))
         return _report(console, verify(kafka, view))
     finally:
         try:  # at once: what they would still write goes with the directory

@@ -26,5 +26,5 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     terminal = Terminal()
     terminal.print(f"{view.name}: {len(members)} members", style="bold", soft_wrap=True)
-    terminal.print(member_table(view, members.values()))
+    terminal.print(member_table(view, members.values(), width=terminal.width))
     return 0

@@ -85,3 +85,20 @@ def test_the_rate_is_that_of_the_last_seconds() -> None:
     for second in range(20):
         board.take(_changes(("move", "a", 1, "eu"), ("move", "a", 2, "eu"), first=1 + 2 * second), float(second))
     assert board.title().endswith("40 changes by 40 updates, 2 a second")
+
+
+def test_numbers_are_never_cut() -> None:
+    view = views_of(
+        {"spot": {"dimensions": {"price": "min", "interruptions": "min", "vcpus": "max"}, "group_by": ["region"]}}
+    )["spot"]
+    board = Board(view)
+    key, extras = "m7g.2xlarge@ap-south-a", b',"group":{"region":"ap-south"}'
+    value = ChangeWriter(view).change(1, "enter", key, [0.0123, 13.75, 32], extras, "inserted", key, 1000, 0, 1)
+    board.take(Records.of([(key.encode(), value, 1000, 0)]), 0)
+    for width, words in [
+        (60, ["ap-south", "m7g.2xlarg…", "0.0123", "13.75", "32"]),
+        (80, ["ap-south", key, "0.0123", "13.75", "32"]),
+    ]:
+        lines = _drawn(board, width)
+        assert max(map(len, lines)) <= width
+        assert words in [line.split() for line in lines]

@@ -218,3 +218,19 @@ def test_ctrl_c_while_watching_is_no_error(hotels: Run) -> None:
     output, _ = running.communicate(timeout=30)
     assert running.returncode == 0
     assert "Traceback" not in output
+
+
+def test_what_goes_to_a_pipe_is_not_cut(hotels: Run) -> None:
+    name, flags = hotels
+    key = "k" * 200
+    assert main(["put", *flags, name, key, "price=5", "rating=5", "city=Oslo"]) == 0
+    wait_until(lambda: key in _printed(name, *flags))
+    assert main(["put", *flags, name, key, "--delete"]) == 0
+    wait_until(lambda: key not in _printed(name, *flags))
+
+
+def _printed(name: str, *flags: str) -> str:
+    running = skyline("members", *flags, name, COLUMNS="")
+    output, _ = running.communicate(timeout=60)
+    assert running.returncode == 0, output
+    return output
