@@ -86,7 +86,7 @@ class ViewService:
                 isolation_level="read_committed",
             )
         )
-        self._metrics.active.labels(self.view.name).set(0)
+        self._metrics.stand_by(self.view.name)
         consumer.subscribe(
             [self.view.topic("updates")], on_assign=self._assigned, on_revoke=self._revoked, on_lost=self._lost
         )

@@ -7,6 +7,8 @@ from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
+from skyline.wire.rejects import REASONS
+
 _SECONDS: Final = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 _BATCH: Final = (1, 10, 100, 1_000, 5_000, 10_000, 20_000)
 
@@ -84,3 +86,15 @@ class Metrics:
         )
         self.query_objects = gauge("skyline_query_objects", "Objects that the query service holds", view)
         self.index_seconds = seconds("skyline_query_index_seconds", "Time to rebuild the search index", view)
+
+    def stand_by(self, view: str) -> None:
+        """Shows a view that this process may come to maintain, with its counters at 0.
+
+        Prometheus sees no growth in a series whose first value is all of it: the first thousand rejects would raise
+        no alert.
+        """
+        self.active.labels(view).set(0)
+        for counter in (self.updates, self.transaction_retries, self.replayed):
+            counter.labels(view)
+        for reason in REASONS:
+            self.rejected.labels(view, reason)
