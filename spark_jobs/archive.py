@@ -159,7 +159,7 @@ def main(argv: Sequence[str]) -> int:
         for view, kind in topics:
             follow([archive(spark, kafka, view, kind, arguments.root, pace)])
     else:
-        metrics = ArchiveMetrics(CollectorRegistry())
+        metrics = ArchiveMetrics(CollectorRegistry(), [view.topic(kind) for view, kind in topics])
         queries = [archive(spark, kafka, view, kind, arguments.root, pace) for view, kind in topics]
         if arguments.metrics_port:
             metrics.serve(arguments.metrics_host, arguments.metrics_port)

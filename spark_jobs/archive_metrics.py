@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -12,7 +14,8 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, ProcessCollecto
 class ArchiveMetrics:
     """The metrics of each topic that is archived, from the progress that Spark reports of its query."""
 
-    def __init__(self, registry: CollectorRegistry) -> None:
+    def __init__(self, registry: CollectorRegistry, topics: Iterable[str] = ()) -> None:
+        """`topics` are there from the start, so that one whose first batch never ends grows old too."""
         self._registry = registry
         topic = ["topic"]
         self.records = Counter("skyline_archive_records_total", "Records archived", topic, registry=registry)
@@ -23,6 +26,9 @@ class ArchiveMetrics:
             topic,
             registry=registry,
         )
+        for name in topics:
+            self.records.labels(name)
+            self.time.labels(name).set(time.time())
 
     def observe(self, topic: str, progress: Any) -> None:
         """Takes note of a batch, or of the word that there was nothing to do, once."""

@@ -14,7 +14,7 @@ from prometheus_client import CollectorRegistry
 from spark_jobs.archive_metrics import ArchiveMetrics
 
 if __name__ == "__main__":
-    metrics = ArchiveMetrics(CollectorRegistry())
+    metrics = ArchiveMetrics(CollectorRegistry(), ["updates"])
     metrics.serve(os.environ["SKYLINE_METRICS_HOST"], int(os.environ["SKYLINE_METRICS_PORT"]))
     while True:
         progress = {

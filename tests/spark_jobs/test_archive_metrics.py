@@ -27,12 +27,16 @@ def test_batches_are_counted_once_and_served(
     market.publish(random_updates(1, 100))
     before = time.time()
     registry = CollectorRegistry()
-    metrics = ArchiveMetrics(registry)
+    topic = {"topic": market.view.topic("updates")}
+    metrics = ArchiveMetrics(registry, topic.values())
+    assert registry.get_sample_value("skyline_archive_records_total", topic) == 0
+    begun = registry.get_sample_value("skyline_archive_time_seconds", topic)
+    assert begun is not None
+    assert begun >= before
     pace = Pace(batch=60, compact=False)
     follow([archive(spark, topics, market.view, "updates", str(tmp_path), pace)], metrics)
     port = free_port()
     metrics.serve("127.0.0.1", port)
-    topic = {"topic": market.view.topic("updates")}
     assert registry.get_sample_value("skyline_archive_records_total", topic) == len(market.updates)
     assert registry.get_sample_value("skyline_archive_offset", topic) == len(market.updates)
     at = registry.get_sample_value("skyline_archive_time_seconds", topic)
