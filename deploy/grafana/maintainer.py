@@ -62,13 +62,8 @@ MAINTAINER: Final = Dashboard(
             "From assignment to live.", runbook="SkylineCrashLoop",
         ),
         Panel(
-            "Replayed", [
-                Query(
-                    f"sum by (view, instance) (skyline_replayed_total{{{PLACE}}}) "
-                    f"or 0 * sum by (view, instance) (skyline_active{{{PLACE}}})",
-                    "{{view}} {{instance}}",
-                )
-            ], "short", "Records replayed in silence since the process started.",
+            "Replayed", [gauge("skyline_replayed_total", "view, instance", PLACE)], "short",
+            "Records replayed in silence since the process started.",
         ),
         Panel("Memory", [Query(f"process_resident_memory_bytes{{{_PROCESS}}}", "{{instance}}")], "bytes"),
         Panel("Cores", [Query(f"rate(process_cpu_seconds_total{{{_PROCESS}}}[1m])", "{{instance}}")], "short"),

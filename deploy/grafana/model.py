@@ -47,6 +47,8 @@ class Panel:
     warn: float | None = None
     alarm: float | None = None
     low_is_bad: bool = False
+    from_zero: bool = True
+    """Whether the axis begins at 0, so that small changes look small; not where values may be below."""
     runbook: str = ""
     """Name of the alert whose section of the runbook belongs to the panel."""
     named: bool = False
@@ -68,7 +70,12 @@ class Panel:
                 for i, query in enumerate(self.queries)
             ],
             "fieldConfig": {
-                "defaults": {"unit": self.unit, "min": 0, "thresholds": self._thresholds(), "custom": self._drawing()},
+                "defaults": {
+                    "unit": self.unit,
+                    **({"min": 0} if self.from_zero else {}),
+                    "thresholds": self._thresholds(),
+                    "custom": self._drawing(),
+                },
                 "overrides": [],
             },
             "options": self._options(),

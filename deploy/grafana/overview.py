@@ -26,7 +26,14 @@ OVERVIEW: Final = Dashboard(
         ),
         Panel(
             "Views without a maintainer",
-            [Query(f"count(view:skyline_active:count{{{VIEW}}} == 0) or vector(0)", "views")],
+            [
+                Query(
+                    f"count(view:skyline_active:count{{{VIEW}}} == 0) "
+                    "or absent(view:skyline_active:count) or vector(0)",
+                    "views",
+                )
+            ],
+            meaning="1 where no process tells anything about any view.",
             kind="stat", alarm=1, runbook="SkylineViewUnmaintained", width=6, height=4,
         ),
         Panel(
@@ -36,7 +43,7 @@ OVERVIEW: Final = Dashboard(
         ),
         Panel(
             "Maintainers per view",
-            [Query(f"min(view:skyline_maintainers:count{{{VIEW}}})", "fewest")],
+            [Query(f"min(view:skyline_maintainers:count{{{VIEW}}}) or vector(0)", "fewest")],
             meaning="One maintains, the others stand by.",
             kind="stat", low_is_bad=True, warn=1, alarm=2, runbook="SkylineStandbyMissing", width=6, height=4,
         ),
@@ -50,7 +57,8 @@ OVERVIEW: Final = Dashboard(
         ),
         Panel(
             "Event-time lag", [Query(f"view:skyline_event_lag_seconds:current{{{VIEW}}}")], "s",
-            "How old the newest event time is that the view knows.", alarm=60, runbook="SkylineEventTimeLag",
+            "How old the newest event time is that the view knows. Below 0, it is ahead of the wall clock.", alarm=60,
+            from_zero=False, runbook="SkylineEventTimeLag",
         ),
         Panel(
             "Members", [Query(f"view:skyline_members:current{{{VIEW}}}")], "short",
@@ -62,7 +70,7 @@ OVERVIEW: Final = Dashboard(
             "Rejected",
             [
                 Query(
-                    f"sum by (view, reason) (rate(skyline_rejected_total{{{VIEW}}}[1m])) "
+                    f"sum by (view, reason) (rate(skyline_rejected_total{{{VIEW}}}[1m])) > 0 "
                     f"or 0 * view:skyline_updates:rate1m{{{VIEW}}}",
                     "{{view}} {{reason}}",
                 )

@@ -1,4 +1,4 @@
-"""PromQL that several panels share. Every expression minds the variables $view and $instance of its dashboard."""
+"""PromQL that several panels share. Every expression minds the variables of its dashboard."""
 
 from __future__ import annotations
 
