@@ -23,6 +23,7 @@ SETTINGS: Final = {
     "broker.session.timeout.ms": "3000",
     "group.initial.rebalance.delay.ms": "0",
     "group.min.session.timeout.ms": "1000",
+    "offsets.retention.minutes": "5256000",  # ten years: a maintainer that lost its offset refuses to start
     "offsets.topic.num.partitions": "4",
     "offsets.topic.replication.factor": "1",
     "share.coordinator.state.topic.replication.factor": "1",

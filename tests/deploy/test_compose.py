@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from importlib import import_module
 from importlib.util import find_spec
@@ -13,8 +15,14 @@ from typing import Any, cast
 
 import pytest
 import yaml
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
 
+from deploy.local.broker import die_with_parent
 from deploy.local.broker_config import SETTINGS
+from deploy.local.jars import KAFKA, jars
+from deploy.local.java import find_java
+from deploy.local.ports import free_port
 from deploy.local.services import COMPOSE, MAINTAINER_GROUP, SERVICES, Service
 from ingest.generate import GenerateConfig
 from ingest.http.config import HttpConfig
@@ -22,6 +30,7 @@ from ingest.ticker import TickConfig
 from maintainer.config import MaintainerConfig
 from query.config import QueryConfig
 from skyline.runtime.config import ServiceConfig
+from tests.deploy.processes import wait_until
 from tests.packages import program
 
 CONFIGS: dict[str, type[ServiceConfig]] = {
@@ -147,6 +156,20 @@ def test_every_service_that_stays_has_a_health_check(compose: dict[str, Any]) ->
         assert ("healthcheck" in entry) == (name != "topics"), name
 
 
+def test_a_service_that_reads_a_long_log_first_is_not_given_up(compose: dict[str, Any]) -> None:
+    """`up` fails as soon as one that another waits for is unhealthy."""
+    for entry in compose["services"].values():
+        assert entry.get("healthcheck", {"start_period": "15m"})["start_period"] == "15m"
+
+
+def test_kafka_stays_on_loopback_wherever_the_others_are_published(repository: Path) -> None:
+    """It asks for no password, and tells its clients to come to 127.0.0.1."""
+    result = _resolved(repository, GRAFANA_PASSWORD="secret", BIND_ADDRESS="0.0.0.0")
+    published = {name: entry.get("ports", []) for name, entry in yaml.safe_load(result.stdout)["services"].items()}
+    assert published["kafka"] == ["127.0.0.1:9094:9094/tcp"]
+    assert published["query"] == ["0.0.0.0:8080:8080/tcp"]
+
+
 def test_volumes_are_declared_and_files_exist(compose: dict[str, Any], repository: Path) -> None:
     used = set()
     for entry in compose["services"].values():
@@ -166,6 +189,52 @@ def test_the_broker_is_set_up_like_the_local_one(compose: dict[str, Any]) -> Non
     for name, value in SETTINGS.items():
         assert told["KAFKA_" + name.upper().replace(".", "_")] == value
     assert compose["services"]["kafka"]["image"] == "apache/kafka:4.1.1"
+
+
+@pytest.mark.kafka
+def test_a_broker_starts_with_what_its_image_makes_of_its_environment(compose: dict[str, Any], tmp_path: Path) -> None:
+    """The image's own program, which is in Kafka's jar, writes the configuration and formats the volume."""
+    told = {name: str(value) for name, value in compose["services"]["kafka"]["environment"].items()}
+    ports = {inside: str(free_port()) for inside in ("9092", "9093", "9094")}
+    environment = {name: re.sub(r"\b909[234]\b", lambda port: ports[port[0]], value) for name, value in told.items()}
+    environment |= {"KAFKA_LOG_DIRS": str(tmp_path / "data"), "PATH": os.environ["PATH"]}
+    listeners = environment["KAFKA_ADVERTISED_LISTENERS"]
+    environment["KAFKA_ADVERTISED_LISTENERS"] = listeners.replace("//kafka:", "//localhost:")
+    for place in ("default", "mounted", "final"):
+        (tmp_path / place).mkdir()
+    for file in ("server.properties", "log4j2.yaml", "tools-log4j2.yaml"):
+        (tmp_path / "default" / file).touch()
+    java = [find_java(), "-cp", os.pathsep.join(map(str, jars(KAFKA)))]
+    setup = ["kafka.docker.KafkaDockerWrapper", "setup"]
+    for place in ("default", "mounted", "final"):
+        setup += [f"--{place}-configs-dir", str(tmp_path / place)]
+    done = subprocess.run([*java, *setup], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    with _running([*java, "kafka.Kafka", str(tmp_path / "final" / "server.properties")], tmp_path / "log"):
+        for inside, host in (("9094", "127.0.0.1"), ("9092", "localhost")):
+            address = f"127.0.0.1:{ports[inside]}"
+            wait_until(lambda address=address: _brokers(address))
+            assert _brokers(address) == [f"{host}:{ports[inside]}"]
+
+
+@contextmanager
+def _running(command: list[str], log: Path) -> Iterator[None]:
+    with log.open("wb") as out:
+        process = subprocess.Popen(command, stdout=out, stderr=out, preexec_fn=die_with_parent)
+    try:
+        yield
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+def _brokers(address: str) -> list[str]:
+    """Where the broker at this address tells its clients to go; nothing as long as none answers."""
+    admin = AdminClient({"bootstrap.servers": address, "log_level": 0, "socket.timeout.ms": 2000})
+    try:
+        return [f"{broker.host}:{broker.port}" for broker in admin.list_topics(timeout=2).brokers.values()]
+    except KafkaException:
+        return []
 
 
 def test_every_variable_is_in_the_example_with_its_default(repository: Path) -> None:
