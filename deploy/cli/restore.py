@@ -15,7 +15,7 @@ from confluent_kafka import KafkaError, Message, Producer
 from deploy.cli.reading import end_of
 from deploy.cli.target import add_target_arguments, target
 from skyline.errors import InvalidInput, SkylineError
-from skyline.runtime.topics import ensure_topics
+from skyline.runtime.topics import LARGEST_RECORD, ensure_topics
 
 _SECONDS: Final = 120.0
 _COLUMNS: Final = ["key", "value", "at", "log_offset"]
@@ -44,7 +44,9 @@ def run(arguments: argparse.Namespace) -> int:
     topic = view.topic("updates")
     if end_of(kafka, topic)[1] > 0:
         raise InvalidInput(f"{topic} is not empty: a restore starts with an empty topic, delete it first")
-    sender = _Sender(Producer(kafka.client(acks="all", enable_idempotence=True, linger_ms=20)), topic)
+    # as large as the topic may hold: what was rejected as too large is an update too, and has an offset
+    settings = kafka.client(acks="all", enable_idempotence=True, linger_ms=20, message_max_bytes=LARGEST_RECORD)
+    sender = _Sender(Producer(settings), topic)
     for rows in in_order(parts):
         sender.send(rows)
     sender.finish()

@@ -15,6 +15,7 @@ from deploy.cli.restore import find_parts, in_order
 from deploy.local.broker import Broker
 from skyline.errors import SkylineError
 from skyline.runtime.config import KafkaSettings
+from skyline.wire.updates import MAX_VALUE_BYTES
 
 Row = tuple[bytes, bytes | None, int, int]
 ROWS: list[Row] = [(f"k{i % 7}".encode(), None if i % 5 == 0 else b'{"a":%d}' % i, 1000 * i + 1, i) for i in range(40)]
@@ -59,6 +60,17 @@ def test_updates_come_back_byte_for_byte(
     assert read == ROWS
     with pytest.raises(SkylineError, match=f"{unique}.updates is not empty"):
         main(command)
+
+
+def test_the_largest_updates_come_back_too(tmp_path: Path, unique: str, broker: Broker, kafka: KafkaSettings) -> None:
+    """One that just passes, and one that was rejected as too large: what follows it must keep its offset."""
+    sizes = (MAX_VALUE_BYTES, 8 * MAX_VALUE_BYTES)
+    rows: list[Row] = [(b"large", b"x" * size, 1, offset) for offset, size in enumerate(sizes)]
+    root = _archive(tmp_path, unique, rows)
+    command = ["restore", *_views(tmp_path, unique), "--bootstrap", broker.address, "--archive", str(root), unique]
+    assert main(command) == 0
+    read = [records.value(row) for records in everything(kafka, f"{unique}.updates") for row in range(len(records))]
+    assert read == [value for _, value, _, _ in rows]
 
 
 def test_an_event_time_that_cannot_be_sent_is_refused(tmp_path: Path, unique: str, broker: Broker) -> None:
