@@ -31,6 +31,9 @@ def monitored(broker: Broker, tmp_path_factory: pytest.TempPathFactory) -> Itera
     SAMPLES.unlink(missing_ok=True)
     home: Path = tmp_path_factory.mktemp("monitoring")
     with Monitored(broker.address, "monitored", home).running() as stack:
+        # before the first scrapes, panels that show 0 where nothing is told would pass with nothing behind them
+        wait_until(lambda: stack.ask(f'view:skyline_active:count{{view="{stack.view}"}} == 1'))
+        wait_until(lambda: stack.ask("view:skyline_maintainers:count == 2"))
         yield stack
 
 
