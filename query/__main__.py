@@ -7,6 +7,7 @@ import contextlib
 import gc
 import logging
 import os
+import resource
 import socket
 import sys
 import threading
@@ -18,6 +19,7 @@ from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector,
 
 from query.app import create_app
 from query.config import QueryConfig
+from query.connections import Connections
 from query.followed import FollowedView
 from query.follower import Ends
 from query.gate import Gate
@@ -34,6 +36,9 @@ _log = logging.getLogger("query")
 _SWITCH_SECONDS: Final = 0.0005
 """How long a thread may keep the interpreter while others want it; Python's 5 ms would be most of a request's time."""
 
+_FILES: Final = 65_536
+"""Open files that are asked for, if so many are allowed: every connection is one, and shells give 1,024."""
+
 
 class Server(uvicorn.Server):
     """Leaves signals to the process."""
@@ -47,6 +52,7 @@ def main(argv: Sequence[str]) -> int:
     config = configure(QueryConfig, argv)
     set_up_logging(config.log_level)
     sys.setswitchinterval(_SWITCH_SECONDS)
+    _allow_connections()
     views = _chosen(config)
     listener = _listen(config)
     for view in views:
@@ -68,7 +74,9 @@ def main(argv: Sequence[str]) -> int:
     names = ", ".join(followed)
     _log.info("serving %s on http://%s:%d", names, config.host, listener.getsockname()[1])
     server = Server(
-        uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=2, timeout_keep_alive=60)
+        uvicorn.Config(
+            app, ws="none", log_config=None, access_log=False, timeout_graceful_shutdown=2, timeout_keep_alive=60
+        )
     )
     asyncio.run(_serve(server, listener, followed, stop))
     for view_ in followed.values():
@@ -81,12 +89,22 @@ async def _serve(
 ) -> None:
     """Serves until `stop`; then ends the streams, so that the server can end."""
     serving = asyncio.create_task(server.serve([listener]))
+    watching = asyncio.create_task(Connections(server.server_state.connections).watch())
     await asyncio.to_thread(stop.wait)
     _log.info("stopping")
     for view in followed.values():
         view.feed.close()
     server.should_exit = True
     await serving
+    watching.cancel()
+
+
+def _allow_connections() -> None:
+    """Raises the limit of open files as far as it may be."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _FILES if hard == resource.RLIM_INFINITY else min(hard, _FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _listen(config: QueryConfig) -> socket.socket:

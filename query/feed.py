@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import orjson
@@ -15,33 +15,31 @@ GROUP_SECONDS: Final = 0.05
 """Changes wait so long for others, to be written together. At most 100 ms are allowed."""
 
 HEARTBEAT_SECONDS: Final = 15.0
-LAST_WORDS_SECONDS: Final = 5.0
-"""A reader whose stream ends gets so long to take what is on its way to it."""
-
 HEARTBEAT: Final = b": heartbeat\n\n"
 
 
 class Subscription:
     """What one reader has yet to be sent. Lives on the event loop."""
 
-    def __init__(self, seq: int, room: int, last_words: float) -> None:
+    def __init__(self, seq: int, room: int) -> None:
         self.seq = seq
         """Number of the last change that it has; ahead of the feed where it learnt it from an answer."""
-        self._room, self._last_words = room, last_words
+        self._room = room
         self._waiting: list[bytes] = []
         self._size = 0
         self._wake = asyncio.Event()
         self.end: bytes | None = None
         """The event that ends the stream."""
         self.slow = False
-        self.cut: Callable[[], object] = lambda: None
-        """Ends the writing, whatever it waits for."""
 
     def offer(self, group: bytes) -> None:
-        """Adds a group, unless the reader has fallen too far behind: then its stream ends here."""
+        """Adds a group, unless the reader has fallen too far behind: then its stream ends here.
+
+        One update may change more members than there is room for: who has taken all before is not behind.
+        """
         if self.end is not None:
             return
-        if self._size + len(group) > self._room:
+        if self._size and self._size + len(group) > self._room:
             self.slow = True
             self.finish("dropped", "reading too slowly: reconnect with Last-Event-ID, which your client has, to go on")
             return
@@ -50,8 +48,7 @@ class Subscription:
         self._wake.set()
 
     def finish(self, kind: str, why: str) -> None:
-        """Ends the stream with an event; a reader that does not take it in time is cut off."""
-        asyncio.get_running_loop().call_later(self._last_words, lambda: self.cut())
+        """Ends the stream with an event."""
         self.end = event(kind, orjson.dumps({"reason": why, "seq": self.seq}))
         self._wake.set()
 
@@ -68,8 +65,8 @@ class Subscription:
 class Feed:
     """Hands new changes to every subscription. `offer` is called by the thread that follows V.changes."""
 
-    def __init__(self, history: History, room: int, last_words: float = LAST_WORDS_SECONDS) -> None:
-        self._history, self._room, self._last_words = history, room, last_words
+    def __init__(self, history: History, room: int) -> None:
+        self._history, self._room = history, room
         self._lock = threading.Lock()
         self._new: list[tuple[int, bytes]] = []
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -85,14 +82,17 @@ class Feed:
 
     def open(self) -> None:
         """Called on the event loop, before any reader."""
-        self._loop = asyncio.get_running_loop()
+        with self._lock:
+            self._loop = asyncio.get_running_loop()
         self.flushed = self._history.last
         self._beat = asyncio.create_task(self._heartbeats())
 
     def offer(self, changes: Sequence[tuple[int, bytes]]) -> None:
         with self._lock:
+            if self._loop is None or self._loop.is_closed():
+                return  # there can be no reader
             self._new += changes
-            if self._scheduled or self._loop is None or self._loop.is_closed():
+            if self._scheduled:
                 return
             self._scheduled = True
             self._loop.call_soon_threadsafe(self._schedule)
@@ -100,7 +100,7 @@ class Feed:
     def subscribe(self, seq: int) -> Subscription:
         """A subscription that has all changes up to `seq`, which must not be behind: what follows will be offered."""
         assert seq >= self.flushed
-        reader = Subscription(seq, self._room, self._last_words)
+        reader = Subscription(seq, self._room)
         self.readers.add(reader)
         if self._closed:
             self._end(reader)
@@ -129,6 +129,8 @@ class Feed:
         if not new:
             return
         before, self.flushed = self.flushed, new[-1][0]
+        if not self.readers:
+            return
         group = events(new)
         for reader in self.readers:
             if reader.seq <= before:

@@ -77,6 +77,10 @@ class History:
         """Whether it reaches back to the view's first change."""
         self.rooted = True
         """Whether the topic began with the view's first change: otherwise members before it are unknown for ever."""
+        self.oldest: int | None = None
+        """Event time of the oldest change held."""
+        self.newest: int | None = None
+        """Event time of the newest change."""
 
     def append(self, records: Records) -> list[tuple[int, bytes]]:
         """Takes in published changes; gives them as (seq, bytes). About 3 µs each."""
@@ -91,6 +95,8 @@ class History:
                 before=[self._append(value, change) for value, change in zip(values, changes, strict=True)],
             )
             self._trim()
+            if changes:
+                self.oldest, self.newest = int(self._columns["at"][0]), changes[-1]["at"]
         return [(change["seq"], value) for change, value in zip(changes, values, strict=True)]
 
     def after(self, seq: int, most: int) -> list[tuple[int, bytes]]:
@@ -163,18 +169,6 @@ class History:
             steps = min(points, len(at) - begin)
             chosen = np.unique(np.linspace(begin, len(at) - 1, steps).astype(np.int64))
             return list(zip(at[chosen].tolist(), sizes[chosen].tolist(), strict=True))
-
-    @property
-    def oldest(self) -> int | None:
-        """Event time of the oldest change held."""
-        with self._lock:
-            return int(self._columns["at"][0]) if len(self._columns) else None
-
-    @property
-    def newest(self) -> int | None:
-        """Event time of the newest change."""
-        with self._lock:
-            return int(self._columns["at"][-1]) if len(self._columns) else None
 
     def _append(self, value: bytes, change: dict[str, Any]) -> int:
         """Stores one change; gives the number of the same object's last entering or leaving, 0 if none is known."""

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
+import orjson
 from starlette.types import Message, Receive, Scope, Send
 
 from query.feed import Feed, Subscription, event, events
@@ -20,75 +21,68 @@ _HEADERS: Final = [
 _BACKLOG: Final = 2_000
 """Missed changes that are sent at once."""
 
-STALLED_SECONDS: Final = 30.0
-"""A reader that takes none of what it missed for so long is cut off."""
-
 
 class ChangeStream:
-    """An ASGI application for one request. `after`: number of the last change that the reader has."""
+    """An ASGI application for one request. A reader that takes nothing is cut off with its connection."""
 
     def __init__(
-        self,
-        history: History,
-        feed: Feed,
-        after: int,
-        closed: Callable[[bool], None],
-        stalled: float = STALLED_SECONDS,
+        self, history: History, feed: Feed, after: int, closed: Callable[[bool], None], known: int | None = None
     ) -> None:
-        """`closed` is called at the end with whether the reader was too slow."""
+        """`after`: number of the last change that the reader has; `known`: of the last one that can be.
+
+        `closed` is called at the end with whether the reader was too slow.
+        """
         self._history, self._feed, self._after, self._closed = history, feed, after, closed
-        self._stalled = stalled
+        self._known = after if known is None else known
         self._reader: Subscription | None = None
 
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
         self._feed.streams += 1
-        slow = False
         gone = asyncio.create_task(_disconnected(receive))
         writing = asyncio.create_task(self._write(send))
         try:
             await asyncio.wait({gone, writing}, return_when=asyncio.FIRST_COMPLETED)
-            if writing.done() and not writing.cancelled():
-                slow = writing.result()
+            if writing.done():
+                writing.result()
         finally:
             gone.cancel()
             writing.cancel()
             self._feed.streams -= 1
             if self._reader is not None:
                 self._feed.readers.discard(self._reader)
-                slow = slow or self._reader.slow
-            self._closed(slow)
+            self._closed(self._reader is not None and self._reader.slow)
 
-    async def _write(self, send: Send) -> bool:
-        """Writes until the stream ends; whether the reader stalled before it had caught up."""
+    async def _write(self, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
         await send(_body(b"retry: 1000\n\n"))
-        try:
-            seq = await self._catch_up(send)
-        except TimeoutError:
-            return True
+        seq = await self._catch_up(send)
         self._reader = reader = self._feed.subscribe(seq)
-        task = asyncio.current_task()
-        assert task is not None
-        reader.cut = task.cancel
         ended = False
         while not ended:
             body, ended = await reader.take()
             await send(_body(body))
         await send({"type": "http.response.body", "body": b"", "more_body": False})
-        return False
 
     async def _catch_up(self, send: Send) -> int:
+        """Sends what the reader has missed; gives the number of the last change that it has then."""
         seq = self._after
-        if seq + 1 < self._history.first:
-            missing = b'{"reason":"changes up to %d are no longer held","seq":%d}'
-            await send(_body(event("gap", missing % (self._history.first - 1, self._history.first - 1))))
-            seq = self._history.first - 1
+        if seq > self._known:
+            why = f"change {seq} is not known, the last one is {self._known}: the topic may have been created anew"
+            await send(_body(_gap(why, self._known)))
+            seq = self._known
         while seq < self._feed.flushed:
-            missed = self._history.after(seq, min(_BACKLOG, self._feed.flushed - seq))
-            async with asyncio.timeout(self._stalled):
-                await send(_body(events(missed)))
+            # beside the event loop: older changes are unpacked first
+            missed = await asyncio.to_thread(self._history.after, seq, min(_BACKLOG, self._feed.flushed - seq))
+            first = missed[0][0]
+            if first > seq + 1:
+                await send(_body(_gap(f"changes up to {first - 1} are no longer held", first - 1)))
+            await send(_body(events(missed)))
             seq = missed[-1][0]
         return seq
+
+
+def _gap(why: str, seq: int) -> bytes:
+    return event("gap", orjson.dumps({"reason": why, "seq": seq}))
 
 
 def _body(data: bytes) -> Message:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import asyncio
+import time
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Header, Query, Request
 from starlette.responses import Response
 
 from query import openapi
+from query.followed import FollowedView
 from query.problems import bad_parameter, too_busy
 from query.routes.common import JSON, Here, Service, ViewName, only, stamped
 from query.stream import ChangeStream
+from query.table import State
 
 router = APIRouter(tags=["changes"])
-_PAGE = 10_000
+_PAGE: Final = 10_000
+_STEP_SECONDS: Final = 0.05
 
 
 @router.get("/views/{view}/changes", summary="Changes, as they happen or in pages", responses=openapi.CHANGES)
@@ -30,8 +35,10 @@ async def changes(
     followed = here.view(view)
     state = followed.state
     if JSON in request.headers.get("accept", ""):
-        start = followed.history.last - limit if after is None else after
-        page = await here.gate.run(here.gate.deadline(), lambda: followed.history.after(start, limit))
+        upto = min(followed.seq(state), followed.history.last)
+        start = upto - limit if after is None else after
+        found = await here.gate.run(here.gate.deadline(), lambda: followed.history.after(start, limit))
+        page = [change for change in found if change[0] <= upto]
         head = followed.encoder.head(
             state.stamp, first=followed.history.first, last=followed.history.last, count=len(page),
             next=page[-1][0] if page else after or 0,
@@ -42,7 +49,8 @@ async def changes(
     start = followed.feed.flushed if after is None else after
     if last_event_id:
         start = _event_id(last_event_id)
-    return _Streaming(ChangeStream(followed.history, followed.feed, start, _counter(here, view)))
+    known = await _known(followed, start, here.config.wait_seconds)
+    return _Streaming(ChangeStream(followed.history, followed.feed, start, _counter(here, view), known))
 
 
 @router.get("/views/{view}/history", summary="When an object was a member", responses=openapi.HISTORY)
@@ -57,7 +65,7 @@ async def history(
     only(request, "key", "limit")
     followed = here.view(view)
     state = followed.state
-    published, found = followed.intervals(key, state, limit)
+    published, found = await here.gate.run(here.gate.deadline(), lambda: followed.intervals(key, state, limit))
     return stamped(followed, state, key=key, whole=followed.history.whole, published=published, intervals=found)
 
 
@@ -73,8 +81,21 @@ async def sizes(
     only(request, "since", "points")
     followed = here.view(view)
     state = followed.state
-    curve = followed.history.sizes(followed.reader.time("since", since), points, followed.seq(state))
-    return stamped(followed, state, count=len(curve), sizes=[{"at": at, "size": size} for at, size in curve])
+    begin = followed.reader.time("since", since)
+    return await here.gate.run(here.gate.deadline(), lambda: _curve(followed, state, begin, points))
+
+
+def _curve(view: FollowedView, state: State, since: int | None, points: int) -> Response:
+    curve = view.history.sizes(since, points, view.seq(state))
+    return stamped(view, state, count=len(curve), sizes=[{"at": at, "size": size} for at, size in curve])
+
+
+async def _known(view: FollowedView, seq: int, seconds: float) -> int:
+    """Number of the last change that there can be. It waits for `seq`: another service may have been ahead of this."""
+    end = time.monotonic() + seconds
+    while (known := max(view.history.last, view.seq(view.state))) < seq and time.monotonic() < end:
+        await asyncio.sleep(_STEP_SECONDS)
+    return known
 
 
 def _event_id(text: str) -> int:

@@ -109,15 +109,18 @@ def _plain_lines(view: FollowedView, question: Question) -> bytes:
 async def _stream(here: Service, view: FollowedView, state: State, question: Question) -> Response:
     """One line that says which state this is, one line per member as it is found, one line that says it is all."""
     if question.at_once:
-        whole = orjson.loads(await _whole(here, view, state, question, sys.maxsize))
-        lines = [orjson.dumps(member) for member in whole.pop("members")]
-        head = {key: value for key, value in whole.items() if key not in ("count", "complete")}
-        tail = {"count": whole["count"], "complete": whole["complete"]}
-        body = b"\n".join([orjson.dumps(head), *lines, orjson.dumps(tail), b""])
-        return Response(body, media_type=NDJSON)
+        whole = await _whole(here, view, state, question, sys.maxsize)
+        return Response(await here.gate.run(here.gate.deadline(), lambda: _as_lines(whole)), media_type=NDJSON)
     if question.plain:
         return Response(await _plainly(here, state, lambda: _plain_lines(view, question)), media_type=NDJSON)
     return StreamingResponse(_lines(here, view, state, question, here.gate.deadline()), media_type=NDJSON)
+
+
+def _as_lines(answer: bytes) -> bytes:
+    whole = orjson.loads(answer)
+    lines = [orjson.dumps(member) for member in whole.pop("members")]
+    tail = {name: whole.pop(name) for name in ("count", "complete")}
+    return b"\n".join([orjson.dumps(whole), *lines, orjson.dumps(tail), b""])
 
 
 async def _lines(

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from query.feed import HEARTBEAT, Feed
-from query.history import History
+from query.history import CHUNK, History
 from query.stream import ChangeStream
 from skyline.wire.records import Records
 
@@ -130,23 +130,67 @@ def test_a_slow_reader_is_told_and_dropped() -> None:
     asyncio.run(run())
 
 
-def test_a_reader_that_takes_nothing_at_all_is_cut_off() -> None:
+def test_a_group_larger_than_the_room_reaches_who_keeps_up() -> None:
     async def run() -> None:
         history = History(10**6)
-        feed = Feed(history, 1_000, last_words=0.2)
+        feed = Feed(history, 1_000)
         feed.open()
-        wire, closed = Wire(), list[bool]()
-        task = _stream(history, feed, 0, wire, closed)
+        wire = Wire()
+        _stream(history, feed, 0, wire, [])
         await _until(lambda: len(feed.readers) == 1)
-        wire.open.clear()
         for batch in range(3):
-            feed.offer(history.append(changes(1 + batch * 10, 10)))
-            await _until(lambda batch=batch: feed.flushed == 10 + batch * 10)
-        async with asyncio.timeout(30):
-            await task
-        assert closed == [True]
-        assert not feed.readers
+            feed.offer(history.append(changes(1 + batch * 100, 100)))
+            await _until(lambda batch=batch: wire.numbers()[-1:] == [100 + batch * 100])
+        assert wire.numbers() == list(range(1, 301))
         feed.close()
+        await _until(lambda: wire.ended)
+
+    asyncio.run(run())
+
+
+def test_what_is_dropped_while_a_reader_catches_up_is_said() -> None:
+    """The reader takes nothing while the oldest changes go; then it learns where it goes on."""
+
+    async def run() -> None:
+        history = History(CHUNK)
+        feed = Feed(history, 1 << 20)
+        history.append(changes(1, 6_000))
+        feed.open()
+        wire = Wire()
+        wire.open.clear()
+        _stream(history, feed, 0, wire, [])
+        for first in range(6_001, 5 * CHUNK, 1_000):
+            feed.offer(history.append(changes(first, 1_000)))
+        assert history.first > 6_000
+        wire.open.set()
+        await _until(lambda: wire.numbers()[-1:] == [history.last])
+        told, after = wire.numbers(), history.first - 1
+        gap = b'event: gap\ndata: {"reason":"changes up to %d are no longer held","seq":%d}' % (after, after)
+        assert gap in wire.received
+        begin = told.index(history.first)
+        assert told[:begin] == list(range(1, begin + 1))
+        assert told[begin:] == list(range(history.first, history.last + 1))
+        feed.close()
+        await _until(lambda: wire.ended)
+
+    asyncio.run(run())
+
+
+def test_who_has_changes_of_another_log_is_told() -> None:
+    async def run() -> None:
+        history = History(10**6)
+        feed = Feed(history, 1 << 20)
+        history.append(changes(1, 5))
+        feed.open()
+        wire = Wire()
+        asyncio.create_task(ChangeStream(history, feed, 900, [].append, known=5)({}, wire.receive, wire.send))  # noqa: RUF006
+        await _until(lambda: len(feed.readers) == 1)
+        assert b"event: gap\ndata: {" in wire.received
+        assert b"change 900 is not known, the last one is 5" in wire.received
+        feed.offer(history.append(changes(6, 2)))
+        await _until(lambda: wire.numbers() == [6, 7])
+        feed.close()
+        await _until(lambda: wire.ended)
 
     asyncio.run(run())
 
@@ -170,29 +214,6 @@ def test_a_reader_that_goes_away_leaves_nothing_behind() -> None:
 def test_heartbeats_are_comments() -> None:
     assert HEARTBEAT.startswith(b":")
     assert HEARTBEAT.endswith(b"\n\n")
-
-
-def test_a_reader_that_stalls_before_it_has_caught_up_is_cut_off() -> None:
-    async def run() -> None:
-        history = History(10**6)
-        feed = Feed(history, 1_000)
-        history.append(changes(1, 10))
-        feed.open()
-        closed, taken = list[bool](), list[str]()
-
-        async def stalling(message: Any) -> None:
-            taken.append(message["type"])
-            if len(taken) > 2:  # the head and the first words go through
-                assert feed.streams == 1
-                await asyncio.Event().wait()
-
-        async with asyncio.timeout(30):
-            await ChangeStream(history, feed, 0, closed.append, stalled=0.05)({}, Wire().receive, stalling)
-        assert closed == [True]
-        assert feed.streams == 0
-        feed.close()
-
-    asyncio.run(run())
 
 
 def test_a_reader_that_comes_while_the_service_stops_is_told() -> None:
