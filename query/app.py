@@ -33,6 +33,7 @@ def create_app(service: Service) -> FastAPI:
         lifespan=lifespan,
         docs_url=None,  # these pages load scripts from the network
         redoc_url=None,
+        redirect_slashes=False,  # to whatever host the request named
         exception_handlers={
             Problem: answer_problem,
             HTTPException: answer_http_error,
@@ -58,16 +59,21 @@ class Measured:
             await self._app(scope, receive, send)
             return
         began = time.perf_counter()
-        status = 500
+        started = False
 
         async def watched(message: Message) -> None:
-            nonlocal status
+            nonlocal started
             if message["type"] == "http.response.start":
-                status = message["status"]
-                self._count(scope, status, time.perf_counter() - began)
+                started = True
+                self._count(scope, message["status"], time.perf_counter() - began)
             await send(message)
 
-        await self._app(scope, receive, watched)
+        try:
+            await self._app(scope, receive, watched)
+        except Exception:
+            if not started:  # what answers a mistake of ours stands around this
+                self._count(scope, 500, time.perf_counter() - began)
+            raise
 
     def _count(self, scope: Scope, status: int, seconds: float) -> None:
         """Unknown routes and views share one label each: names that clients make up must not become series."""
