@@ -25,6 +25,7 @@ _KINDS: Final = {
 }
 
 
+@router.head("/")
 @router.get("/")
 async def page(_request: Request) -> Response:
     return _file("index.html")

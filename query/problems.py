@@ -11,6 +11,8 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 MEDIA_TYPE: Final = "application/problem+json"
+_LONGEST: Final = 300
+"""Letters of what is repeated of a request."""
 
 
 class Problem(Exception):
@@ -31,6 +33,9 @@ class Problem(Exception):
 
 def bad_parameter(name: str, detail: str, allowed: str, example: str) -> Problem:
     """A parameter that has no meaning here."""
+    if len(detail) > _LONGEST:  # it repeats what was given
+        detail = detail[: _LONGEST // 2] + " … " + detail[-_LONGEST // 2 :]
+    name = name[:_LONGEST]
     return Problem(
         400, "bad-parameter", "A parameter is wrong", f"{name}: {detail}", parameter=name, allowed=allowed,
         example=example,

@@ -57,12 +57,19 @@ def service(request: Request) -> Service:
 Here = Annotated[Service, Depends(service)]
 
 
+_REPEATABLE: Final = ("where", "group")
+
+
 def only(request: Request, *allowed: str) -> None:
-    """Refuses parameters that do not exist: a misspelt one must not be ignored."""
-    for name in request.query_params:
+    """Refuses parameters that do not exist, and a second value where one counts: neither must be ignored."""
+    seen = set()
+    for name, _ in request.query_params.multi_items():
         if name not in allowed:
             listed = ", ".join(allowed) or "none"
             raise bad_parameter(name, "there is no such parameter here", listed, f"{allowed[0]}=..." if allowed else "")
+        if name in seen and name not in _REPEATABLE:
+            raise bad_parameter(name, "it is given twice", "once", f"{name}=...")
+        seen.add(name)
 
 
 def answer(document: Mapping[str, Any]) -> Response:

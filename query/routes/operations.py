@@ -11,12 +11,14 @@ from query.routes.common import Here
 router = APIRouter(tags=["operations"])
 
 
+@router.head("/healthz", include_in_schema=False)
 @router.get("/healthz", summary="Whether the service works", response_class=PlainTextResponse)
 async def healthz(here: Here) -> Response:
     """200 and "ok", or 503 and what is wrong."""
     return _state([view.trouble() for view in here.views.values()])
 
 
+@router.head("/readyz", include_in_schema=False)
 @router.get("/readyz", summary="Whether the service has caught up", response_class=PlainTextResponse)
 async def readyz(here: Here) -> Response:
     """200 and "ok", or 503 and what is missing."""

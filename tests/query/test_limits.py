@@ -19,6 +19,7 @@ MISTAKES = [
     "rank=price:inf", "rank=colour:1", "near=price:inf", "near=:3", "k=0", "k=1001", "k=many", "group=city:Paris",
     "enumerate=perhaps", "approximate=0", "approximate=5&k=2", "as_of=yesterday", "as_of=99999999999999999",
     "as_of=0&dims=price", "last=3", "between=1,2", "limit=0", "limit=-1", "min_offset=-1", "colour=red",
+    "k=2&k=3", "rank=price:1&rank=rating:1",
 ]  # fmt: skip
 
 
@@ -42,9 +43,18 @@ def test_a_wrong_type_is_explained_by_its_own_parameter(stack: Stack, client: Cl
     assert (problem["detail"], problem["example"]) == ("key: it must be given", "key=h7")
 
 
+def test_what_was_given_is_repeated_in_short(stack: Stack, client: Client) -> None:
+    path = f"/views/{stack.view('plain0').name}/skyline"
+    for mistake in ({"where": "price" * 10_000}, {"dims": "x" * 50_000}, {"y" * 50_000: "1"}):
+        response = client.get(path, params=mistake)
+        assert response.status_code == 400
+        assert len(response.content) < 2_000
+
+
 def test_what_is_not_there(stack: Stack, client: Client) -> None:
     assert stack.view("plain0").name in client.ask("/views/nothing", 404)["allowed"]
     assert client.ask("/nothing", 404)["type"] == "/problems/no-such-route"
+    assert client.get("/views/").json()["type"] == "/problems/no-such-route", "and nobody is sent elsewhere"
     assert client.post("/views").status_code == 405
     assert client.post("/views").headers["content-type"] == "application/problem+json"
 
@@ -52,6 +62,7 @@ def test_what_is_not_there(stack: Stack, client: Client) -> None:
 def test_operations(stack: Stack, client: Client) -> None:
     assert client.get("/healthz").text == "ok\n"
     assert client.get("/readyz").text == "ok\n"
+    assert [client.head(path).status_code for path in ("/healthz", "/readyz", "/")] == [200] * 3
     name = stack.view("plain0").name
     client.ask(f"/views/{name}/skyline")
     metrics = client.get("/metrics").text
