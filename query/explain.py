@@ -61,7 +61,7 @@ def _dominated_by(record: Record, dominators: list[Record], encoder: Encoder) ->
     """The dominating members, nearest first, and by how much each is better."""
     point = point_of(record)
     gaps = [(_gap(point, point_of(other)), other) for other in dominators]
-    gaps.sort(key=lambda pair: (float(pair[0].sum()), pair[1][0]))
+    gaps.sort(key=lambda pair: (sum(pair[0].tolist()), pair[1][0]))
     listed = [
         {
             "key": other[0],
@@ -75,9 +75,10 @@ def _dominated_by(record: Record, dominators: list[Record], encoder: Encoder) ->
 
 
 def _gap(worse: Floats, better: Floats) -> Floats:
-    """Distance in each dimension; equal infinities are no distance."""
+    """Distance in each dimension; equal infinities are no distance, and one too large for a float is infinite."""
     gap = np.zeros(len(worse))
-    np.subtract(worse, better, out=gap, where=worse != better)
+    with np.errstate(over="ignore"):
+        np.subtract(worse, better, out=gap, where=worse != better)
     return np.abs(gap)
 
 

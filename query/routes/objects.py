@@ -14,23 +14,27 @@ from query.explain import explain
 from query.followed import FollowedView
 from query.gate import Deadline
 from query.problems import not_found
-from query.routes.common import JSON, Here, MinOffset, ViewName, only, stamped
+from query.routes.common import JSON, Here, MinOffset, Service, ViewName, only, stamped
 from query.strongest import strongest
 
 router = APIRouter(tags=["objects"])
 _INTERVALS = 100
 
 
-@router.get("/views/{view}/objects", summary="A sample of the crowd", responses=openapi.SAMPLE)
+@router.get("/views/{view}/objects", summary="A sample of the crowd, or one object", responses=openapi.SAMPLE)
 async def crowd(
     request: Request,
     here: Here,
     view: ViewName,
+    key: Annotated[str | None, Query(description="Explain this object, as /objects/{key} does: for keys that no path can hold, such as ..")] = None,  # noqa: E501
     sample: Annotated[int, Query(ge=1, le=20_000, description="Objects to draw, at most")] = 2000,
     members: Annotated[bool, Query(description="Whether members may be among them")] = False,
     min_offset: MinOffset = None,
-) -> Response:
+) -> Response:  # fmt: skip
     """Live objects drawn at random: what the members stand out from."""
+    if key is not None:
+        only(request, "key", "min_offset")
+        return await _explained(here, view, key, min_offset)
     only(request, "sample", "members", "min_offset")
     followed = here.view(view)
     await here.state(followed, min_offset)
@@ -60,6 +64,10 @@ async def one(
 ) -> Response:
     """The record, member or not; who dominates it and by how much; its layer; what would make it a member; history."""
     only(request, "min_offset")
+    return await _explained(here, view, key, min_offset)
+
+
+async def _explained(here: Service, view: str, key: str, min_offset: int | None) -> Response:
     followed = here.view(view)
     await here.state(followed, min_offset)
     deadline = here.gate.deadline()

@@ -106,5 +106,7 @@ def test_keys_may_hold_any_text(stack: Stack, client: Client) -> None:
     last = stack.publish(view, [(key.encode(), b'{"price":1,"distance":1,"rating":1}', START) for key in keys])
     given = client.ask(f"/views/{view.name}/skyline", min_offset=last)
     assert {member["key"] for member in given["members"]} == set(keys)
+    for key in keys:
+        assert client.ask(f"/views/{view.name}/objects", key=key)["key"] == key
     for key in keys[:3]:  # dots alone are taken out of paths by clients, as the standard asks
         assert client.ask(f"/views/{view.name}/objects/{quote(key, safe='')}")["key"] == key
