@@ -6,6 +6,9 @@ import { shown } from "./words.js";
 
 const COLOURS = ["#1f6feb", "#d9730d", "#1a9c5b", "#b4439f", "#b08800", "#2aa6b8", "#d64545", "#7a63d9"];
 const MANY = 3000; // points from which on WebGL draws the plane: one by one they would take a second
+const NARROW = 600; // pixels: a narrower picture has no room for words behind the names
+const LONGEST = 32; // letters of a name in the picture
+const CROWDED = 6; // dimensions: the names of more do not fit beside their rows
 const EDGE = 0.06; // share of the span by which an infinite value is drawn beyond all finite ones
 
 export function css(name) {
@@ -16,7 +19,8 @@ export class Chart {
   constructor(frame, pulses, onChoose) {
     Object.assign(this, { frame, pulses, onChoose, bound: false, kind: "", scene: null });
     this.options = {
-      responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"],
+      responsive: true, displaylogo: false, plotlyServerURL: "", // nothing leaves for anyone's cloud
+      modeBarButtonsToRemove: ["select2d", "lasso2d", "sendChartToCloud"],
       displayModeBar: matchMedia("(hover: hover)").matches ? "hover" : false,
     };
   }
@@ -30,7 +34,7 @@ export class Chart {
       this.bound = false;
     }
     Object.assign(this, { kind, scene });
-    await Plotly.react(this.frame, draw(scene), layout(scene, draw), this.options);
+    await Plotly.react(this.frame, draw(scene), layout(scene, draw, this.frame.clientWidth < NARROW), this.options);
     if (!this.bound) {
       this.frame.on("plotly_click", (event) => {
         const key = event.points[0]?.customdata;
@@ -77,6 +81,10 @@ function label(object, store) {
 // Plotly reads a little HTML in its texts; what comes from records must not be read so.
 function escaped(text) {
   return String(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
+
+function shortened(name) {
+  return escaped(name.length > LONGEST ? `${name.slice(0, LONGEST - 1)}…` : name);
 }
 
 function cloud(type, objects, scene, name, marker) {
@@ -131,7 +139,7 @@ function space(scene) {
 }
 
 function pairs(scene) {
-  return traces("splom", scene, scene.dims.length > 6 ? 4 : 6);
+  return traces("splom", scene, scene.dims.length > CROWDED ? 4 : 6);
 }
 
 // The boundary of what the group's members dominate in these two dimensions. Every object is dominated or equalled by
@@ -156,9 +164,10 @@ function staircase(objects, scene, colour) {
   };
 }
 
-function layout(scene, draw) {
+function layout(scene, draw, isNarrow) {
   const { dims, store, note } = scene;
-  const title = (name) => (draw === plane ? `${escaped(name)} (${store.meaning(name)})` : `${escaped(name)} ${store.arrow(name)}`);
+  const brief = (name) => `${shortened(name)} ${store.arrow(name)}`;
+  const title = (name) => (draw === plane && !isNarrow ? `${shortened(name)} (${store.meaning(name)})` : brief(name));
   const isEmpty = scene.members.length + scene.crowd.length === 0;
   const axis = (name) => ({
     title: { text: title(name) }, gridcolor: css("--line"), zerolinecolor: css("--line"), automargin: true,
@@ -178,16 +187,24 @@ function layout(scene, draw) {
     const axes = { xaxis: axis(dims[0]), yaxis: axis(dims[1]), zaxis: axis(dims[2]) };
     return { ...common, margin: { l: 0, r: 0, t: 10, b: 0 }, scene: { ...axes, camera, uirevision: common.uirevision } };
   }
-  const axes = {};
-  const small = dims.length > 6 ? { showticklabels: false, title: { font: { size: 10 } } } : {};
+  const axes = {}, isCrowded = dims.length > CROWDED;
   dims.forEach((name, i) => {
-    const suffix = i ? i + 1 : "";
-    for (const side of ["x", "y"]) {
-      const whole = axis(name);
-      axes[`${side}axis${suffix}`] = { ...whole, ...small, title: { ...whole.title, ...small.title } };
-    }
+    const small = isCrowded ? { showticklabels: false, title: { text: "" } } : {};
+    for (const side of ["x", "y"]) axes[`${side}axis${i ? i + 1 : ""}`] = { ...axis(name), ...small, ...(isCrowded ? { domain: cell(side, i, dims.length) } : {}) };
   });
-  return { ...common, ...axes };
+  if (!isCrowded) return { ...common, ...axes };
+  // each name stands where its row and its column meet: the pictures end there, and the space to the right is free
+  const names = dims.map((name, i) => ({
+    text: brief(name), showarrow: false, xref: "paper", yref: "paper", xanchor: "left", yanchor: "middle", font: { size: 10 },
+    x: cell("x", i, dims.length)[0], y: cell("y", i, dims.length).reduce((a, b) => (a + b) / 2),
+  }));
+  return { ...common, ...axes, margin: { ...common.margin, l: 10, r: 90, b: 10 }, annotations: [...common.annotations, ...names] };
+}
+
+// The share of the picture that the i-th of n rows (from above) or columns has.
+function cell(side, i, n) {
+  const ends = [i / n, (i + 0.92) / n];
+  return side === "x" ? ends : ends.map((end) => 1 - end).reverse();
 }
 
 // Members over time up to the view's clock, with a mark at the time that is looked at.

@@ -84,7 +84,7 @@ class Page {
   async #explain(key) {
     const { store } = this;
     try {
-      const object = await getJson(address(store.view, `/objects/${encodeURIComponent(key)}`));
+      const object = await getJson(address(store.view, "/objects", [["key", key]]));
       if (this.chosen === key) showExplanation(store, object);
     } catch (problem) {
       if (this.chosen === key) showProblem(key, problem.message);
@@ -183,7 +183,7 @@ class Page {
     const isWhole = answer?.complete ?? store.isWhole;
     const total = answer || question.group ? "more" : store.size.toLocaleString("en");
     const members = isWhole ? count(drawn, "member") : `${drawn.toLocaleString("en")} of ${total} members`;
-    const parts = [members, question.asOf === null ? "" : `as of ${time(question.asOf)}`, hasInfinite ? "±∞ drawn at the edge" : ""];
+    const parts = [members, answer?.as_of === undefined ? "" : `as of ${time(answer.as_of)}`, hasInfinite ? "±∞ drawn at the edge" : ""];
     element("count").textContent = parts.filter(Boolean).join(", ");
     element("request").href = address(store.view, "/skyline", question.request());
     const { offset, clock, seq } = store.stamp;

@@ -1,6 +1,6 @@
 // The lists beside the picture: members best first, the change feed, the explanation of one object.
 
-import { count, decimalsFor, inWords, shown, time } from "./words.js";
+import { count, decimalsFor, inWords, named, shown, time } from "./words.js";
 
 const ROWS = 200;
 const HINT = "Choose a point, or a member below, or name any object: why is it in the skyline, or why not?";
@@ -62,7 +62,7 @@ function rankingRow(store, member, known, decimals, onChoose) {
   const row = known ?? emptyRow(member.key, texts.map((_, i) => (i < store.names.length ? "number" : "")), onChoose);
   texts.forEach((text, i) => {
     const place = row.cells[i + 1];
-    if (place.textContent !== text) place.textContent = text;
+    if (place.textContent !== text) Object.assign(place, { textContent: text, title: text });
   });
   return row;
 }
@@ -71,7 +71,7 @@ function emptyRow(key, classes, onChoose) {
   const row = make("tr");
   row.dataset.key = key;
   const first = make("td");
-  first.append(make("button", key, { type: "button", onclick: () => onChoose(key) }));
+  first.append(make("button", key.trim() ? key : named(key), { type: "button", title: key, onclick: () => onChoose(key) }));
   row.append(first, ...classes.map((className) => make("td", "", { className })));
   return row;
 }
@@ -122,6 +122,8 @@ export function showExplanation(store, object) {
   if (object.to_enter?.length) {
     parts.push(make("p", "A single change would make it a member:"));
     parts.push(list(object.to_enter.map(step)));
+  } else if (object.state === "dominated") {
+    parts.push(make("p", "No change in a single dimension would make it a member."));
   }
   if (object.valid_until !== null) parts.push(make("p", `Valid until ${time(object.valid_until)}.`, { className: "hint" }));
   if (object.history?.length) {
@@ -155,7 +157,7 @@ function verdict(object) {
   const others = object.dominated_by.count - 1;
   const layer = object.layer === null ? `deeper than layer ${object.deeper_than}` : `in layer ${object.layer}`;
   const more = others > 0 ? ` and ${count(others, "other member")}` : "";
-  return `Not a member: ${object.dominated_by.members[0].key}${more} dominate${others > 0 ? "" : "s"} it; ${layer}.`;
+  return `Not a member: ${named(object.dominated_by.members[0].key)}${more} dominate${others > 0 ? "" : "s"} it; ${layer}.`;
 }
 
 function values(store, object) {
@@ -163,7 +165,7 @@ function values(store, object) {
   const table = make("table");
   const head = table.createTHead().insertRow();
   head.append(make("th", ""), make("th", "this", { className: "number" }));
-  if (nearest) head.append(make("th", nearest.key, { className: "number" }), make("th", "better by", { className: "number" }));
+  if (nearest) head.append(make("th", named(nearest.key), { className: "number", title: nearest.key }), make("th", "better by", { className: "number" }));
   for (const cell of head.cells) cell.scope = "col";
   const body = table.createTBody();
   for (const name of store.names) {

@@ -26,12 +26,11 @@ export class Question {
     return this.asOf === null && this.last === null && this.limits.size === 0;
   }
 
+  // A time in the past, the newest n and constraints do not go together: the first of these that is set counts.
   parameters() {
-    const list = [];
-    for (const [name, bound] of this.limits) list.push(["where", `${name}${this.#better(name)}${bound}`]);
-    if (this.asOf !== null) list.push(["as_of", this.asOf]);
-    if (this.last !== null) list.push(["last", this.last]);
-    return list;
+    if (this.asOf !== null) return [["as_of", this.asOf]];
+    if (this.last !== null) return [["last", this.last]];
+    return [...this.limits].map(([name, bound]) => ["where", `${name}${this.#better(name)}${bound}`]);
   }
 
   // The request behind the picture and the list, for people who want it in a program.
@@ -132,6 +131,7 @@ export class Question {
       this.limits.clear();
       for (const name of this.store.names) this.weights.set(name, 1);
       this.#buildSliders();
+      this.#rest();
       this.onAsk();
     };
   }
@@ -148,6 +148,7 @@ export class Question {
       tell(limit, open ? "any" : `${minimised ? "≤" : "≥"} ${shown(bound)}`);
       this.onAsk();
     });
+    limit.firstElementChild.className = "limit";
     tell(limit, "any");
     const weight = slider(`weight of ${name}`, 10, 20, (value) => {
       this.weights.set(name, value / 10);
@@ -166,9 +167,11 @@ export class Question {
     const pastSlider = element("as-of"), newest = element("last");
     element("newest").hidden = !frame;
     pastSlider.value = newest.value = STEPS;
+    this.#rest();
     const settle = () => {
       element("now").disabled = this.asOf === null;
       say(pastSlider, element("as-of-text"), this.asOf === null ? "now" : time(this.asOf));
+      this.#rest();
       this.onAsk();
     };
     pastSlider.oninput = () => {
@@ -187,12 +190,22 @@ export class Question {
     if (frame) this.#wireNewest(newest, frame.size ?? frame.span, frame.size === null);
   }
 
+  // Sliders rest while they do not count.
+  #rest() {
+    const isPast = this.asOf !== null;
+    element("last").disabled = isPast;
+    for (const input of element("sliders").querySelectorAll("input.limit")) input.disabled = isPast || this.last !== null;
+    element("rests").hidden = !isPast && this.last === null;
+    element("rests").textContent = isPast ? "Constraints are about now, not about the past." : "Constraints are about all that is in the window.";
+  }
+
   #wireNewest(newest, most, isSpan) {
     say(newest, element("last-text"), "all");
     newest.oninput = () => {
       const value = Math.max(1, Math.round(most ** (newest.value / STEPS)));
       this.last = Number(newest.value) === STEPS ? null : isSpan ? `${value}ms` : value;
       say(newest, element("last-text"), this.last === null ? "all" : isSpan ? `${shown(value / 1000)} s` : shown(value));
+      this.#rest();
       this.onAsk();
     };
   }

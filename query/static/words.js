@@ -12,12 +12,19 @@ const WHY = {
 };
 const DID = { deleted: "was deleted", expired: "expired", moved: "moved", dominated: "was dominated itself" };
 const DIGITS = 4;
+const LONGEST = 60; // letters of a key within a sentence
 
 // `cause`: the change of the object that caused this one, in the same update, if it is known.
 export function inWords(change, cause) {
   const why = WHY[`${change.op} ${change.reason}`] ?? `${change.op}, ${change.reason}`;
   const did = DID[cause?.reason] ?? "left, moved or expired";
-  return `${change.key} ${why.replace("{by}", () => change.by).replace("{did}", did)}`;
+  return `${named(change.key)} ${why.replace("{by}", () => named(change.by)).replace("{did}", did)}`;
+}
+
+// A key within a sentence: what is long is cut in its middle, what is blank is made to be seen.
+export function named(key) {
+  if (!key.trim()) return JSON.stringify(key);
+  return key.length > LONGEST ? `${key.slice(0, LONGEST - 20)}…${key.slice(-19)}` : key;
 }
 
 // With `decimals`, for columns whose points stand below one another; else as many as four digits need.

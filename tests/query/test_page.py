@@ -33,6 +33,9 @@ carry = ["label"]
 [stream-{name}]
 dimensions = {{ price = "min", volume = "max" }}
 window = {{ size = 5 }}
+
+[as-long-as-a-name-may-be-and-no-phone-is-as-wide-as-that-by-far-{name}]
+dimensions = {{ price = "min" }}
 """
 _PATIENCE_MS = 60_000
 """Nothing waits this long unless something is broken; the machine may be busy."""
@@ -105,15 +108,21 @@ def site(broker: Broker, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
 
 @pytest.fixture
 def page(browser: Browser, site: Site) -> Iterator[Page]:
-    """The page on the keyed view, live. Any error in it, in the console too, fails the test."""
+    """The page on the keyed view, live. Any error in it, and any request to elsewhere, fails the test."""
     context = browser.new_context(viewport={"width": 1400, "height": 1000})
     context.set_default_timeout(_PATIENCE_MS)
-    opened, errors = context.new_page(), []
+    opened, errors, elsewhere = context.new_page(), [], []
     opened.on("pageerror", lambda error: errors.append(str(error)))
+    opened.on("request", lambda request: elsewhere.append(request.url) if _leaves(request.url, site) else None)
     open_view(opened, site, site.hotels)
     yield opened
     context.close()
     assert errors == []
+    assert elsewhere == []
+
+
+def _leaves(url: str, site: Site) -> bool:
+    return not url.startswith((site.address + "/", "blob:", "data:"))
 
 
 def open_view(page: Page, site: Site, view: View) -> None:
@@ -155,6 +164,8 @@ def test_it_draws_members_the_crowd_and_a_staircase(page: Page, repository: Path
         "() => document.getElementById('chart').data.filter((t) => t.mode === 'lines').map((t) => [t.x, t.y])"
     )
     assert stairs[0] == [[20, 120, 120, 300, 300], [3, 3, 2, 2, 1]]
+    assert "Download" in (buttons := page.locator("#chart .modebar").inner_html())
+    assert "Share" not in buttons, "nobody is offered to send the data elsewhere"
     keep(page, repository, "page")
 
 
@@ -227,6 +238,23 @@ def test_the_past_is_shown_as_of_a_time(page: Page) -> None:
     expect(page.locator("#count")).to_contain_text("as of")
     page.get_by_role("button", name="Back to now").click()
     wait_for_members(page, "ritz", "hostel", "middle", "roma")
+
+
+def test_a_constraint_rests_while_the_past_is_shown(page: Page) -> None:
+    wait_for_members(page, "ritz", "hostel", "middle", "roma")
+    slide(page, "price at most", 200)
+    wait_for_members(page, "hostel")
+    slide_by_id(page, "as-of", 1)
+    wait_for_members(page, "ritz")
+    expect(page.get_by_label("price at most", exact=True)).to_be_disabled()
+    expect(page.locator("#rests")).to_have_text("Constraints are about now, not about the past.")
+    expect(page.locator("#problem")).to_be_hidden()
+    request = page.locator("#request").get_attribute("href") or ""
+    assert "as_of=" in request
+    assert "where=" not in request
+    page.get_by_role("button", name="Back to now").click()
+    wait_for_members(page, "hostel")
+    expect(page.locator("#rests")).to_be_hidden()
 
 
 def test_groups_and_more_dimensions(page: Page, repository: Path) -> None:
