@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import gzip
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Final
@@ -27,19 +30,31 @@ _KINDS: Final = {
 
 @router.head("/")
 @router.get("/")
-async def page(_request: Request) -> Response:
-    return _file("index.html")
+async def page(request: Request) -> Response:
+    return await _file(request, "index.html")
 
 
 @router.get("/static/{name}")
-async def static(_request: Request, name: str) -> Response:
-    return _file(name)
+async def static(request: Request, name: str) -> Response:
+    return await _file(request, name)
 
 
-def _file(name: str) -> Response:
-    """A file of ours by its bare name; plotly's is large and never changes while the service runs."""
+async def _file(request: Request, name: str) -> Response:
+    """A file of ours by its bare name; plotly's is large, so it goes compressed, and is kept by the browser."""
     path = Path(str(files("plotly"))) / "package_data" / _PLOTLY if name == _PLOTLY else _STATIC / Path(name).name
     if path.suffix not in _KINDS or not path.is_file():
         raise not_found("file", f"there is no {name!r} here", example="/")
-    caching = "max-age=86400" if name == _PLOTLY else "no-cache"
-    return FileResponse(path, media_type=_KINDS[path.suffix], headers={"Cache-Control": caching})
+    kind = _KINDS[path.suffix]
+    if name != _PLOTLY:
+        return FileResponse(path, media_type=kind, headers={"Cache-Control": "no-cache"})
+    headers = {"Cache-Control": "max-age=86400", "Vary": "Accept-Encoding"}
+    if "gzip" not in request.headers.get("accept-encoding", ""):
+        return FileResponse(path, media_type=kind, headers=headers)
+    packed = await asyncio.to_thread(_packed, path)
+    return Response(packed, media_type=kind, headers={**headers, "Content-Encoding": "gzip"})
+
+
+@cache
+def _packed(path: Path) -> bytes:
+    """The file, compressed once."""
+    return gzip.compress(path.read_bytes(), 6, mtime=0)

@@ -112,5 +112,8 @@ def test_the_page_is_served(client: Client) -> None:
     plotly = client.get("/static/plotly.min.js")
     assert plotly.status_code == 200
     assert len(plotly.content) > 1_000_000
+    assert int(plotly.headers["content-length"]) < len(plotly.content) / 2, "it goes compressed"
+    plain = client.get("/static/plotly.min.js", headers={"Accept-Encoding": "identity"})
+    assert plain.content == plotly.content
     assert client.get("/static/..%2Fapp.py").status_code == 404
     assert client.get("/static/app.py").status_code == 404
