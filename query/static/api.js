@@ -3,9 +3,9 @@
 const PATIENCE_MS = 15000; // the service itself gives up after 5 seconds
 
 export class Problem extends Error {
-  constructor(status, detail) {
+  constructor(status, detail, document = {}) {
     super(detail);
-    this.status = status;
+    Object.assign(this, { status, document });
   }
 }
 
@@ -34,5 +34,5 @@ async function get(url, type) {
   });
   if (response.ok) return response;
   const body = await response.json().catch(() => ({}));
-  throw new Problem(response.status, body.detail ?? `${response.status} from ${url}`);
+  throw new Problem(response.status, body.detail ?? `${response.status} from ${url}`, body);
 }

@@ -87,7 +87,7 @@ class Page {
       const object = await getJson(address(store.view, "/objects", [["key", key]]));
       if (this.chosen === key) showExplanation(store, object);
     } catch (problem) {
-      if (this.chosen === key) showProblem(key, problem.message);
+      if (this.chosen === key) showProblem(key, problem);
     }
   }
 

@@ -3,6 +3,7 @@
 import { count, decimalsFor, inWords, named, shown, time } from "./words.js";
 
 const ROWS = 200;
+const STAYS = 8; // stretches among the members that are listed
 const HINT = "Choose a point, or a member below, or name any object: why is it in the skyline, or why not?";
 const canHover = matchMedia("(hover: hover)");
 const element = (id) => document.getElementById(id);
@@ -111,8 +112,9 @@ export function showHint() {
   element("why").replaceChildren(make("p", HINT, { className: "hint" }));
 }
 
-export function showProblem(key, problem) {
-  replace([make("h2", key), make("p", problem, { className: "hint" })]);
+// An object that is not there has a history all the same.
+export function showProblem(key, { message, document: { history } }) {
+  replace([make("h2", key), make("p", message, { className: "hint" }), ...stays(history, false)]);
 }
 
 export function showExplanation(store, object) {
@@ -126,12 +128,13 @@ export function showExplanation(store, object) {
     parts.push(make("p", "No change in a single dimension would make it a member."));
   }
   if (object.valid_until !== null) parts.push(make("p", `Valid until ${time(object.valid_until)}.`, { className: "hint" }));
-  if (object.history?.length) {
-    const stays = object.history.slice(0, 8).map(stay);
-    const more = object.history.length > 8 ? [`and ${object.history.length - 8} times before`] : [];
-    parts.push(make("p", object.member ? "It is a member:" : "It was a member:"), list([...stays, ...more]));
-  }
-  replace(parts);
+  replace([...parts, ...stays(object.history, object.member)]);
+}
+
+function stays(history, isMember) {
+  if (!history?.length) return [];
+  const more = history.length > STAYS ? [`and ${history.length - STAYS} times before`] : [];
+  return [make("p", isMember ? "It is a member:" : "It was a member:"), list([...history.slice(0, STAYS).map(stay), ...more])];
 }
 
 // Only what differs is written: the panel is read aloud when it changes.

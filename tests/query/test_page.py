@@ -177,6 +177,10 @@ def test_a_change_is_drawn_and_told(page: Page, site: Site) -> None:
     site.put({"palace": None})
     wait_for_members(page, "ritz", "hostel", "middle", "roma")
     expect(page.locator("#feed li").first).to_have_text(re.compile("ritz entered: its dominator palace was deleted$"))
+    page.get_by_label("Object").fill("palace")
+    page.keyboard.press("Enter")
+    expect(page.locator("#explanation")).to_contain_text('"palace" is not in the view')
+    expect(page.locator("#explanation")).to_contain_text(re.compile("It was a member:.*, deleted"))
     told = page.locator("#feed li").evaluate_all("(lines) => lines.map((line) => line.dataset.seq)")
     assert len(set(told)) == len(told), "every change is told once"
 
