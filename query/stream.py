@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 import orjson
@@ -26,14 +26,19 @@ class ChangeStream:
     """An ASGI application for one request. A reader that takes nothing is cut off with its connection."""
 
     def __init__(
-        self, history: History, feed: Feed, after: int, closed: Callable[[bool], None], known: int | None = None
+        self,
+        history: History,
+        feed: Feed,
+        after: int,
+        closed: Callable[[bool], None],
+        reach: Callable[[int], Awaitable[int]],
     ) -> None:
-        """`after`: number of the last change that the reader has; `known`: of the last one that can be.
+        """`after`: number of the last change that the reader has. `reach` waits a while for one, and gives the last.
 
         `closed` is called at the end with whether the reader was too slow.
         """
         self._history, self._feed, self._after, self._closed = history, feed, after, closed
-        self._known = after if known is None else known
+        self._reach = reach
         self._reader: Subscription | None = None
 
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
@@ -66,10 +71,11 @@ class ChangeStream:
     async def _catch_up(self, send: Send) -> int:
         """Sends what the reader has missed; gives the number of the last change that it has then."""
         seq = self._after
-        if seq > self._known:
-            why = f"change {seq} is not known, the last one is {self._known}: the topic may have been created anew"
-            await send(_body(_gap(why, self._known)))
-            seq = self._known
+        last = await self._reach(seq)
+        if seq > last:
+            why = f"change {seq} is not known, the last one is {last}: the topic may have been created anew"
+            await send(_body(_gap(why, last)))
+            seq = last
         while seq < self._feed.flushed:
             # beside the event loop: older changes are unpacked first
             missed = await asyncio.to_thread(self._history.after, seq, min(_BACKLOG, self._feed.flushed - seq))

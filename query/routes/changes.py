@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from functools import partial
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Header, Query, Request
@@ -18,7 +19,8 @@ from query.table import State
 
 router = APIRouter(tags=["changes"])
 _PAGE: Final = 10_000
-_STEP_SECONDS: Final = 0.05
+_STEP_SECONDS: Final = 0.25
+"""Seldom enough for thousands of streams that wait for what never comes."""
 
 
 @router.get("/views/{view}/changes", summary="Changes, as they happen or in pages", responses=openapi.CHANGES)
@@ -49,8 +51,8 @@ async def changes(
     start = followed.feed.flushed if after is None else after
     if last_event_id:
         start = _event_id(last_event_id)
-    known = await _known(followed, start, here.config.wait_seconds)
-    return _Streaming(ChangeStream(followed.history, followed.feed, start, _counter(here, view), known))
+    reach = partial(_reach, followed, here.config.wait_seconds)
+    return _Streaming(ChangeStream(followed.history, followed.feed, start, _counter(here, view), reach))
 
 
 @router.get("/views/{view}/history", summary="When an object was a member", responses=openapi.HISTORY)
@@ -90,12 +92,12 @@ def _curve(view: FollowedView, state: State, since: int | None, points: int) -> 
     return stamped(view, state, count=len(curve), sizes=[{"at": at, "size": size} for at, size in curve])
 
 
-async def _known(view: FollowedView, seq: int, seconds: float) -> int:
+async def _reach(view: FollowedView, seconds: float, seq: int) -> int:
     """Number of the last change that there can be. It waits for `seq`: another service may have been ahead of this."""
     end = time.monotonic() + seconds
-    while (known := max(view.history.last, view.seq(view.state))) < seq and time.monotonic() < end:
+    while (last := max(view.history.last, view.seq(view.state))) < seq and time.monotonic() < end:
         await asyncio.sleep(_STEP_SECONDS)
-    return known
+    return last
 
 
 def _event_id(text: str) -> int:

@@ -53,6 +53,7 @@ class Page {
     this.stream?.end();
     this.question = this.store = null;
     element("view").value = view;
+    element("key").value = "";
     document.title = `${view} · Skyline`;
     showHint();
     const definition = await this.#untilAnswered(() => getJson(address(view, "")), () => this.opened === view);

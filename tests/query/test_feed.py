@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import orjson
@@ -57,8 +58,15 @@ async def _until(condition: Any) -> None:
             await asyncio.sleep(0.005)
 
 
+def _at_once(last: int) -> Callable[[int], Awaitable[int]]:
+    async def reach(_seq: int) -> int:
+        return last
+
+    return reach
+
+
 def _stream(history: History, feed: Feed, after: int, wire: Wire, closed: list[bool]) -> asyncio.Task[None]:
-    stream = ChangeStream(history, feed, after, closed.append)
+    stream = ChangeStream(history, feed, after, closed.append, _at_once(after))
     return asyncio.create_task(stream({}, wire.receive, wire.send))
 
 
@@ -183,7 +191,7 @@ def test_who_has_changes_of_another_log_is_told() -> None:
         history.append(changes(1, 5))
         feed.open()
         wire = Wire()
-        asyncio.create_task(ChangeStream(history, feed, 900, [].append, known=5)({}, wire.receive, wire.send))  # noqa: RUF006
+        asyncio.create_task(ChangeStream(history, feed, 900, [].append, _at_once(5))({}, wire.receive, wire.send))  # noqa: RUF006
         await _until(lambda: len(feed.readers) == 1)
         assert b"event: gap\ndata: {" in wire.received
         assert b"change 900 is not known, the last one is 5" in wire.received
@@ -224,7 +232,7 @@ def test_a_reader_that_comes_while_the_service_stops_is_told() -> None:
         feed.close()
         wire = Wire()
         async with asyncio.timeout(30):
-            await ChangeStream(history, feed, 0, [].append)({}, wire.receive, wire.send)
+            await ChangeStream(history, feed, 0, [].append, _at_once(0))({}, wire.receive, wire.send)
         assert b"event: closing" in wire.received
 
     asyncio.run(run())
