@@ -162,7 +162,11 @@ class FollowedView:
     def _maintain(self) -> None:
         # requests come first: a merge of a million objects keeps a core busy for a second, and nobody waits for it
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _MAINTAIN_NICE)
-        while not self._stop.wait(_MAINTAIN_SECONDS):
-            began = time.perf_counter()
-            if self.table.maintain():
-                self._metrics.index_seconds.labels(self.view.name).observe(time.perf_counter() - began)
+        try:
+            while not self._stop.wait(_MAINTAIN_SECONDS):
+                began = time.perf_counter()
+                if self.table.maintain():
+                    self._metrics.index_seconds.labels(self.view.name).observe(time.perf_counter() - began)
+        except BaseException as failure:  # reported and ended as where the updates cannot be followed
+            self.updates.failure = failure
+            self._stop.set()

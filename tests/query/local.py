@@ -32,7 +32,8 @@ class Local:
         warm_up(view)
         config = configure(QueryConfig, ["--bootstrap", "127.0.0.1:1", *settings])
         self._metrics = Metrics(CollectorRegistry())
-        self.view = FollowedView(view, config, self._metrics, threading.Event())
+        self.stop = threading.Event()
+        self.view = FollowedView(view, config, self._metrics, self.stop)
         self.view.table.load()
         self.view.changes.live = True
         self._maintainer, self._decoder = KeyedState(view), UpdateDecoder(view)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 
 import orjson
 import pytest
@@ -52,6 +53,16 @@ def test_a_mistake_of_ours_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
         assert 'skyline_query_requests_total{route="/views/{view}",status="500",view="hotels"} 1.0' in local.metrics()
 
     asyncio.run(run())
+
+
+def test_an_index_that_cannot_be_maintained_ends_the_service(monkeypatch: pytest.MonkeyPatch) -> None:
+    local = Local(VIEW)
+    monkeypatch.setattr(local.view.table, "maintain", lambda: 1 // 0)
+    thread = threading.Thread(target=local.view._maintain)
+    thread.start()
+    thread.join(30)
+    assert local.stop.is_set()
+    assert "division" in str(local.view.trouble())
 
 
 def test_a_maintainer_that_lags_is_waited_for_and_named() -> None:
