@@ -31,7 +31,7 @@ from deploy.local.broker import Broker
 from skyline.runtime.config import KafkaSettings
 from skyline.runtime.topics import ensure_topics
 from spark_jobs.archive import Pace, archive
-from spark_jobs.archive_store import read_archive
+from spark_jobs.archive_reading import read_archive
 from spark_jobs.bulk_skyline import skyline
 from spark_jobs.history import as_of, check_complete, memberships
 from spark_jobs.history_report import write_report
@@ -73,7 +73,8 @@ def against_not_exists(spark: SparkSession, scratch: Path, sizes: Sizes) -> tupl
     if count is not None and count != members:
         raise RuntimeError(f"NOT EXISTS finds {count} members, bulk_skyline {members}")
     rows.unpersist()
-    what = f"bulk_skyline, {sizes.anti:,} anti-correlated rows: times as fast as NOT EXISTS"
+    stopped = " (stopped then: at least)" if count is None else ""
+    what = f"bulk_skyline, {sizes.anti:,} anti-correlated rows: times as fast as NOT EXISTS{stopped}"
     raw = {"bulk_skyline": ours, "not_exists": theirs, "not_exists_ended": count is not None, "members": members}
     return Target(what, 50, theirs / ours.median, "x", at_least=True), raw
 
@@ -205,12 +206,14 @@ def main(argv: Sequence[str] | None = None) -> None:
             target, raw[name] = run(spark, scratch, sizes)
             targets.append(target)
         more, raw["reading"] = against_reading(spark, scratch, sizes)
+    version = spark.version
     spark.stop()
     show(Console(width=120), raw)
     for target in targets + more:
         print(target)
     if arguments.json:
-        write_json(arguments.json, "spark", {"sizes": asdict(sizes), "targets": targets + more, "measured": raw})
+        results = {"spark": version, "sizes": asdict(sizes), "targets": targets + more, "measured": raw}
+        write_json(arguments.json, "spark", results)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,6 @@ from typing import Any, Final
 
 from prometheus_client import CollectorRegistry
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 from pyspark.sql.streaming import StreamingQuery
 
 from skyline.view import View, parse_duration
@@ -28,6 +27,7 @@ from spark_jobs.archive_store import ArchiveStore
 from spark_jobs.changes import read_changes
 from spark_jobs.kafka import Kafka, Topics, add_kafka, kafka_of
 from spark_jobs.session import open_session
+from spark_jobs.updates import read_updates
 
 _POLL_SECONDS: Final = 0.2
 
@@ -46,17 +46,11 @@ def transform(records: DataFrame, kind: str, view: str) -> DataFrame:
     return read_changes(records, view) if kind == "changes" else read_updates(records, view)
 
 
-def read_updates(records: DataFrame, view: str) -> DataFrame:
-    """Update records as they came, bytes and all; `at` is the record's timestamp."""
-    return records.select(
-        "key", "value", F.col("timestamp").alias("at"), F.col("offset").alias("log_offset"), F.lit(view).alias("view")
-    )
-
-
 def archive(spark: SparkSession, kafka: Kafka, view: View, kind: str, root: str, pace: Pace) -> StreamingQuery:
     """Starts archiving one topic; the query ends by itself unless the pace says otherwise."""
     store = ArchiveStore.at(spark, root, kind, view.name)
     store.check_checkpoint()
+    store = store.taken()
     reader = spark.readStream.format("kafka").options(**kafka.options()).option("subscribe", view.topic(kind))
     source = (
         reader.option("startingOffsets", "earliest")
@@ -130,7 +124,7 @@ def _add_metrics(parser: argparse.ArgumentParser) -> None:
     host, port = os.environ.get("SKYLINE_METRICS_HOST"), os.environ.get("SKYLINE_METRICS_PORT")
     parser.add_argument("--metrics-host", default=host or "127.0.0.1", help="address of it (SKYLINE_METRICS_HOST)")
     parser.add_argument(
-        "--metrics-port", type=int, default=int(port or 0),
+        "--metrics-port", type=int, default=port or "0",
         help="with --every, a port for /metrics, which is a health check too (SKYLINE_METRICS_PORT; default: none)",
     )  # fmt: skip
 

@@ -24,7 +24,6 @@ from pyspark.sql import functions as F
 from skyline.view import View
 from skyline.wire.changes import MemberRecord
 from spark_jobs import cli
-from spark_jobs.archive import read_updates
 from spark_jobs.audit_checks import broken_sequence, broken_stays, differences, published, recomputed, replayed
 from spark_jobs.changes import read_changes, read_records
 from spark_jobs.kafka import Kafka, Span, Topics, add_kafka, kafka_of, records
@@ -32,6 +31,7 @@ from spark_jobs.output import add_output, check_output, write
 from spark_jobs.progress import step
 from spark_jobs.session import open_session
 from spark_jobs.tables import show
+from spark_jobs.updates import read_updates
 
 GROUP: Final = os.environ.get("SKYLINE_GROUP") or "skyline-maintainer"
 """The maintainer's consumer group begins with this; the view's name follows."""
@@ -60,8 +60,9 @@ def cut(topics: Topics, view: View, group: str, offset: int | None) -> Cut:
         )
     if not updates.first <= committed <= updates.past:
         raise cli.JobError(f"offset {committed} lies outside of {place}, which holds {updates.first} to {updates.past}")
-    earlier = topics.span(view.topic("changes"))
-    found = Cut(committed, updates, earlier, topics.span(view.topic("skyline")), topics.span(view.topic("changes")))
+    earlier = topics.decided(view.topic("changes"))
+    members = topics.decided(view.topic("skyline"))
+    found = Cut(committed, updates, earlier, members, topics.decided(view.topic("changes")))
     for kind, span in (("updates", found.updates), ("changes", found.changes)):
         if span.first > 0:
             raise cli.JobError(

@@ -10,7 +10,8 @@ Every table is a function from changes (rows of the archive) to a DataFrame.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -23,7 +24,7 @@ from skyline.view import View, parse_duration
 from skyline.wire.fields import instant
 from skyline.wire.rejects import Rejected
 from spark_jobs import cli
-from spark_jobs.archive_store import read_archive
+from spark_jobs.archive_reading import kept
 from spark_jobs.changes import read_changes
 from spark_jobs.kafka import Topics, add_kafka, kafka_of, records
 from spark_jobs.output import add_output, check_output, give
@@ -193,14 +194,17 @@ def _seconds(end: Column, start: Column) -> Column:
     return (F.unix_millis(end) - F.unix_millis(start)) / 1000
 
 
-def load(spark: SparkSession, arguments: argparse.Namespace, view: View) -> DataFrame:
+@contextmanager
+def log_of(spark: SparkSession, arguments: argparse.Namespace, view: View) -> Iterator[DataFrame]:
     """The view's changes, from the archive if one is named, else from Kafka as of now."""
     if arguments.root is not None:
-        return read_archive(spark, arguments.root, "changes", view.name)
+        with kept(spark, arguments.root, "changes", view.name) as changes:
+            yield changes
+        return
     kafka = kafka_of(arguments)
     with Topics(spark, kafka) as topics:
         span = topics.span(view.topic("changes"))
-    return read_changes(records(spark, kafka, view.topic("changes"), span), view.name)
+    yield read_changes(records(spark, kafka, view.topic("changes"), span), view.name)
 
 
 def moment(text: str) -> datetime:
@@ -208,7 +212,10 @@ def moment(text: str) -> datetime:
     read = instant("--at", int(text) if text.lstrip("-").isdigit() else text)
     if isinstance(read, Rejected):
         raise InvalidInput(read.message)
-    return datetime.fromtimestamp(read / 1000, UTC)
+    try:
+        return datetime.fromtimestamp(read / 1000, UTC)
+    except (ValueError, OverflowError):
+        raise InvalidInput(f"--at: {text} lies outside of the years 1 to 9999") from None
 
 
 def main(argv: Sequence[str]) -> int:
@@ -234,10 +241,25 @@ def main(argv: Sequence[str]) -> int:
     view = cli.chosen_view(arguments.views, arguments.view)
     spark = open_session("history", arguments.master, kafka=arguments.root is None)
     check_output(spark, arguments)
-    changes = load(spark, arguments, view)
-    with step(spark, f"checking the changes of {view.name}"):
-        count = check_complete(changes, from_start=arguments.table == "as-of")
-    cli.note(f"{count:,} changes")
+    with log_of(spark, arguments, view) as changes:
+        with step(spark, f"checking the changes of {view.name}"):
+            count = check_complete(changes, from_start=arguments.table == "as-of")
+        cli.note(f"{count:,} changes")
+        if arguments.table is not None:
+            with step(spark, arguments.table):
+                rows = _table(arguments.table, changes, at, period)
+                if arguments.out is None and arguments.table in _SHOWN:
+                    rows = rows.select(*_SHOWN[arguments.table])
+                give(rows, arguments, f"{view.name}: {arguments.table}")
+        if arguments.report is not None:
+            from spark_jobs.history_report import write_report  # plotly is not needed for tables
+
+            with step(spark, f"report {arguments.report}"):
+                write_report(view.name, changes, period, arguments.report)
+    return cli.DONE
+
+
+def _table(name: str, changes: DataFrame, at: datetime, period: int | None) -> DataFrame:
     made: dict[str, Callable[[], DataFrame]] = {
         "memberships": lambda: memberships(changes),
         "as-of": lambda: as_of(changes, at).orderBy("key"),
@@ -246,18 +268,7 @@ def main(argv: Sequence[str]) -> int:
         "lifetimes": lambda: lifetimes(memberships(changes)),
         "displacements": lambda: displacements(memberships(changes)),
     }
-    if arguments.table is not None:
-        with step(spark, arguments.table):
-            rows = made[arguments.table]()
-            if arguments.out is None and arguments.table in _SHOWN:
-                rows = rows.select(*_SHOWN[arguments.table])
-            give(rows, arguments, f"{view.name}: {arguments.table}")
-    if arguments.report is not None:
-        from spark_jobs.history_report import write_report  # plotly is not needed for tables
-
-        with step(spark, f"report {arguments.report}"):
-            write_report(view.name, changes, period, arguments.report)
-    return cli.DONE
+    return made[name]()
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any, Final
 
 from py4j.java_gateway import JavaPackage
@@ -23,6 +24,10 @@ from spark_jobs.cli import JobError
 
 _PREFIX: Final = "SKYLINE_KAFKA_"
 _TIMEOUT_MS: Final = "20000"
+_PATIENCE_SECONDS: Final = 60.0
+"""How long a transaction may stay open: the broker aborts those of the maintainer after 30 s."""
+
+_POLL_SECONDS: Final = 0.05
 _LARGE_POLLS: Final = {"kafka.max.poll.records": "10000", "kafka.max.partition.fetch.bytes": str(8 << 20)}
 """Spark asks the broker for the topic's first and last offset with every poll: so there should be few."""
 
@@ -152,15 +157,28 @@ class Topics:
             raise JobError(f"topic {topic} has {len(spans)} partitions: that of a view has one")
         return spans[0]
 
+    def decided(self, topic: str) -> Span:
+        """`span`, once every transaction is decided that had sent a record there by now.
+
+        A transaction ends on one topic after the other: what is committed on one may still be open on the next.
+        """
+        self.span(topic)
+        sent = self._offsets(topic, [0], self._spec.latest(), "READ_UNCOMMITTED")[0]
+        deadline = monotonic() + _PATIENCE_SECONDS
+        while (found := self.span(topic)).past < sent:
+            if monotonic() > deadline:
+                raise JobError(f"topic {topic}: a transaction at offset {found.past} is neither committed nor aborted")
+            sleep(_POLL_SECONDS)
+        return found
+
     def spans(self, topic: str) -> dict[int, Span]:
         """First and next offset of every partition of the committed log, as of now."""
         names = self._jvm.java.util.ArrayList()
         names.add(topic)
         described = self._ask(lambda: self._admin.describeTopics(names).topicNameValues().get(topic), topic)
         numbers = sorted(int(info.partition()) for info in described.partitions())
-        spec = self._jvm.org.apache.kafka.clients.admin.OffsetSpec
-        firsts = self._offsets(topic, numbers, spec.earliest())
-        ends = self._offsets(topic, numbers, spec.latest())
+        firsts = self._offsets(topic, numbers, self._spec.earliest())
+        ends = self._offsets(topic, numbers, self._spec.latest())
         return {number: Span(firsts[number], ends[number]) for number in numbers}
 
     def committed(self, group: str, topic: str) -> int | None:
@@ -169,12 +187,16 @@ class Topics:
         position = answer.get(self._partition(topic, 0))
         return None if position is None else int(position.offset())
 
-    def _offsets(self, topic: str, numbers: list[int], spec: Any) -> dict[int, int]:
+    @property
+    def _spec(self) -> Any:
+        return self._jvm.org.apache.kafka.clients.admin.OffsetSpec
+
+    def _offsets(self, topic: str, numbers: list[int], spec: Any, isolation: str = "READ_COMMITTED") -> dict[int, int]:
         wanted = self._jvm.java.util.HashMap()
         for number in numbers:
             wanted.put(self._partition(topic, number), spec)
-        isolation = self._jvm.org.apache.kafka.common.IsolationLevel.READ_COMMITTED
-        options = self._jvm.org.apache.kafka.clients.admin.ListOffsetsOptions(isolation)
+        level = self._jvm.org.apache.kafka.common.IsolationLevel.valueOf(isolation)
+        options = self._jvm.org.apache.kafka.clients.admin.ListOffsetsOptions(level)
         answer = self._ask(lambda: self._admin.listOffsets(wanted, options).all(), topic)
         return {number: int(answer.get(self._partition(topic, number)).offset()) for number in numbers}
 

@@ -13,13 +13,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from skyline.errors import InvalidInput
 from skyline.view import View, parse_duration
 from spark_jobs import cli
-from spark_jobs.archive_store import read_archive
+from spark_jobs.archive_reading import kept
 from spark_jobs.output import add_output, check_output, give
 from spark_jobs.progress import step
 from spark_jobs.replay_slice import ENGINES, slice_skylines
@@ -28,6 +29,12 @@ from spark_jobs.updates import all_of, folded, with_clock
 
 SLICE: Final = 1 << 20
 """Records of a slice, about: some 300 MB in its Python worker."""
+
+_QUANTILES: Final = 256
+"""As many slices, at most, can be of about equal size."""
+
+MOST: Final = 10_000_000
+"""Snapshots at most: a clock that once stood at 1970 and a period of a second are half a billion."""
 
 
 @dataclass(frozen=True)
@@ -66,9 +73,13 @@ def transform(updates: DataFrame, view: View, snapshots: Snapshots, engine: str 
     if engine not in ENGINES:
         raise InvalidInput(f"engine must be one of {', '.join(ENGINES)}, got {engine!r}")
     clocked = with_clock(updates).withColumn("snapshot", snapshots.number())
-    first, last, count = _extent(clocked, view)
+    cuts, count = _extent(clocked, view)
+    first, last = cuts[0], cuts[-1]
+    if last - first >= MOST:
+        raise InvalidInput(f"{last - first + 1:,} snapshots are more than {MOST:,}: choose a longer period")
     slices = min(last - first + 1, max(updates.sparkSession.sparkContext.defaultParallelism, -(-count // SLICE)))
-    starts = [first + (last - first + 1) * i // slices for i in range(slices)]
+    starts = slice_starts(cuts, slices)
+    slices = len(starts)
     resolved = folded(clocked, view, all_of)
     if snapshots.period is None:
         resolved = resolved.unionByName(_clock_rows(clocked, resolved))
@@ -86,14 +97,34 @@ def transform(updates: DataFrame, view: View, snapshots: Snapshots, engine: str 
     return found.select("snapshot", at.alias("at"), "key", F.col("label").alias("group"), point.alias("point"))
 
 
-def _extent(clocked: DataFrame, view: View) -> tuple[int, int, int]:
-    """The first and the last snapshot of a log that is there from its beginning, and how many records it has."""
-    row = clocked.agg(F.min("snapshot"), F.max("snapshot"), F.min("log_offset"), F.count("*")).first()
+def _extent(clocked: DataFrame, view: View) -> tuple[list[int], int]:
+    """Quantiles of the snapshots that records fall into, from the first to the last; how many records there are.
+
+    Refuses a log that is not there from its beginning.
+    """
+    shares = [i / _QUANTILES for i in range(1, _QUANTILES)]
+    middle = F.percentile_approx("snapshot", shares, 10 * _QUANTILES)
+    row = clocked.agg(F.min("snapshot"), F.max("snapshot"), F.min("log_offset"), F.count("*"), middle).first()
     if row is None or row[0] is None:
         raise cli.JobError(f"there is no update of {view.name}: nothing to replay")
     if row[2] > 0:
         raise cli.JobError(f"the updates of {view.name} begin at offset {row[2]}: objects from before are unknown")
-    return int(row[0]), int(row[1]), int(row[3])
+    return [row[0], *row[4], row[1]], row[3]
+
+
+def slice_starts(cuts: Sequence[int], slices: int) -> list[int]:
+    """The first snapshot of each slice, `slices` at most; none has more than twice its share, of records or snapshots.
+
+    cuts: quantiles of the records' snapshots. A log with one record from 1970 would otherwise be a single slice.
+
+    >>> slice_starts(range(101), 4), slice_starts([0, *range(900, 1001)], 4)
+    ([0, 25, 50, 75], [0, 494, 908, 954])
+    """
+    places = np.array(cuts, np.float64)
+    records = np.linspace(0, 1, len(places))
+    snapshots = (places - places[0]) / max(1.0, places[-1] - places[0])
+    found = np.interp(np.arange(slices) / slices, (records + snapshots) / 2, places)
+    return np.unique(found.astype(np.int64)).tolist()  # type: ignore[no-any-return]
 
 
 def _clock_rows(clocked: DataFrame, resolved: DataFrame) -> DataFrame:
@@ -139,11 +170,11 @@ def main(argv: Sequence[str]) -> int:
     snapshots = Snapshots(period, arguments.count)
     spark = open_session("replay", arguments.master)
     check_output(spark, arguments)
-    updates = read_archive(spark, arguments.root, "updates", view.name)
-    with step(spark, f"cutting the updates of {view.name}"):
-        found = transform(updates, view, snapshots, arguments.engine)
-    with step(spark, "replay"):
-        give(found, arguments, f"{view.name}: members at every snapshot", ["snapshot", "key"])
+    with kept(spark, arguments.root, "updates", view.name) as updates:
+        with step(spark, f"cutting the updates of {view.name}"):
+            found = transform(updates, view, snapshots, arguments.engine)
+        with step(spark, "replay"):
+            give(found, arguments, f"{view.name}: members at every snapshot", ["snapshot", "key"])
     return cli.DONE
 
 

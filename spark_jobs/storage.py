@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 
@@ -50,10 +51,14 @@ class Storage:
         self._files.delete(self._at(path), True)
 
     def move(self, source: str, target: str) -> None:
-        """Moves a file, and makes the directory that it goes to."""
+        """Moves a file, and makes the directory that it goes to. No error if somebody else has just moved it there."""
         destination = self._at(target)
         self._files.mkdirs(destination.getParent())
-        if not self._files.rename(self._at(source), destination):
+        try:
+            moved = self._files.rename(self._at(source), destination)
+        except Py4JJavaError:
+            moved = False
+        if not moved and (self.exists(source) or not self.exists(target)):
             raise OSError(f"{self.url(source)} could not be moved to {self.url(target)}")
 
     def read(self, path: str) -> str:

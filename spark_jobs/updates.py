@@ -44,6 +44,13 @@ class Resolved(NamedTuple):
 Folded = Callable[[View, bytes | None, list[Record]], Iterable[tuple[str, Resolved]]]
 
 
+def read_updates(records: DataFrame, view: str) -> DataFrame:
+    """Update records as they came, bytes and all; `at` is the record's timestamp."""
+    return records.select(
+        "key", "value", F.col("timestamp").alias("at"), F.col("offset").alias("log_offset"), F.lit(view).alias("view")
+    )
+
+
 def with_clock(updates: DataFrame) -> DataFrame:
     """Rows (key, value, at, log_offset) with `clock`: the largest timestamp so far, in milliseconds.
 
@@ -74,11 +81,15 @@ def schema(view: View) -> str:
 
 
 def folded(updates: DataFrame, view: View, fold: Folded) -> DataFrame:
-    """What `fold` makes of the records of each key, in order. From `with_clock`; one shuffle by key."""
+    """What `fold` makes of the records of each key, in order. From `with_clock`; one shuffle by key.
+
+    The elements of a window view have nothing to do with each other, and may all lack a key: no shuffle, any order.
+    """
+    keyed = view.window is None
 
     def task(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         rows: list[tuple[str, Resolved]] = []
-        for key, records in _by_key(batches):
+        for key, records in _by_key(batches, whole=keyed):
             rows += fold(view, key, records)
             if len(rows) >= _CHUNK:
                 yield _batch(view, rows)
@@ -87,8 +98,10 @@ def folded(updates: DataFrame, view: View, fold: Folded) -> DataFrame:
             yield _batch(view, rows)
 
     ticks = F.coalesce(F.col("key") == F.lit(TICK.encode()), F.lit(False))
-    by_key = updates.where(~ticks).repartition("key").sortWithinPartitions("key", "log_offset")
-    return by_key.select("key", "log_offset", "clock", "value").mapInArrow(task, schema(view))
+    rows = updates.where(~ticks).select("key", "log_offset", "clock", "value")
+    if keyed:
+        rows = rows.repartition("key").sortWithinPartitions("key", "log_offset")
+    return rows.mapInArrow(task, schema(view))
 
 
 def all_of(view: View, key: bytes | None, records: list[Record]) -> Iterator[tuple[str, Resolved]]:
@@ -133,8 +146,8 @@ def elements_of(view: View, key: bytes | None, records: list[Record]) -> Iterato
             yield element_key(name, resolved.offset), resolved
 
 
-def _by_key(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[bytes | None, list[Record]]]:
-    """The records of each key; rows come sorted by key and offset."""
+def _by_key(batches: Iterable[pa.RecordBatch], *, whole: bool) -> Iterator[tuple[bytes | None, list[Record]]]:
+    """The records of each key; `whole`: all of them at once, for rows that come sorted by key and offset."""
     current: bytes | None = None
     records: list[Record] = []
     for batch in batches:
@@ -145,6 +158,9 @@ def _by_key(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[bytes | None, l
                     yield current, records
                 current, records = key, []
             records.append(Record(*values))
+        if records and not whole:
+            yield current, records
+            records = []
     if records:
         yield current, records
 

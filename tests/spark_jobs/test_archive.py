@@ -13,17 +13,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import orjson
+import pyarrow
 import pyarrow.dataset
 import pytest
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from skyline.runtime.config import KafkaSettings
-from spark_jobs import archive_store
+from spark_jobs import archive_reading
 from spark_jobs.archive import Pace, archive, follow, main
-from spark_jobs.archive_store import COMPACT_AT, ArchiveStore, read_archive, worth_merging
+from spark_jobs.archive_reading import kept, read_archive
+from spark_jobs.archive_store import COMPACT_AT, ArchiveStore, worth_merging
 from spark_jobs.cli import JobError
 from spark_jobs.kafka import Kafka
 from spark_jobs.storage import Entry, Storage
@@ -66,6 +69,8 @@ def test_changes_are_archived_field_by_field_and_aborted_ones_are_not(
         assert (orjson.loads(row.group), orjson.loads(row.carry)) == (change.group, change.carry)
         assert round(row["at"].timestamp() * 1000) == change.at
         assert row.date == row["at"].date()
+    plain = pyarrow.dataset.dataset(tmp_path / "changes").schema  # as readers other than Spark see it
+    assert plain.field("at").type == pyarrow.timestamp("us", "UTC")
 
 
 def test_updates_are_archived_byte_by_byte(spark: SparkSession, topics: Kafka, market: Market, tmp_path: Path) -> None:
@@ -96,7 +101,7 @@ def crash_at(step: str, count: int) -> Callable[[pytest.MonkeyPatch], None]:
     return patch
 
 
-@pytest.mark.parametrize(("step", "count"), [("write", 1), ("write", 2), ("move", 1), ("move", 2), ("move", 4)])
+@pytest.mark.parametrize(("step", "count"), [("write", 2), ("write", 3), ("move", 2), ("move", 3), ("move", 5)])
 def test_a_batch_that_breaks_off_anywhere_is_there_once_after_a_restart(
     spark: SparkSession, topics: Kafka, market: Market, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str,
     count: int,
@@ -131,7 +136,7 @@ def test_compaction_changes_the_files_and_not_the_rows(
             with pytest.raises(OSError, match="the machine is gone"):
                 store.compact()
         if step != "write":  # the journal is there: half of it was carried out
-            monkeypatch.setattr(archive_store, "_PATIENCE_SECONDS", 0.0)
+            monkeypatch.setattr(archive_reading, "_PATIENCE_SECONDS", 0.0)
             with pytest.raises(JobError, match=r"is incomplete: .* run spark_jobs.archive again"):
                 read_archive(spark, str(tmp_path), "updates", "v")
     store.compact()
@@ -149,6 +154,76 @@ def test_a_batch_that_was_merged_before_spark_knew_of_it_is_not_put_again(spark:
     assert store.compact(at_least=3) == 2
     store.put(dated(spark, range(20, 30)), 2)
     assert archived(tmp_path, "v", "updates") == list(range(30))
+
+
+def test_a_merge_that_broke_off_is_ended_by_a_job_that_does_not_compact(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = ArchiveStore.at(spark, str(tmp_path), "updates", "v").taken()
+    for batch in range(3):
+        store.put(dated(spark, range(batch * 10, batch * 10 + 10)), batch)
+    with monkeypatch.context() as patched:
+        crash_at("remove", 4)(patched)
+        with pytest.raises(OSError, match="the machine is gone"):
+            store.compact(at_least=3)
+    later = ArchiveStore.at(spark, str(tmp_path), "updates", "v").taken()
+    assert archived(tmp_path, "v", "updates") == list(range(30))
+    later.put(dated(spark, range(30, 40)), 3)
+    assert read_archive(spark, str(tmp_path), "updates", "v").count() == 40
+
+
+def test_the_job_that_came_last_owns_the_archive(spark: SparkSession, tmp_path: Path) -> None:
+    """Both work at the same batch, as after a restart; only one can have put it there."""
+    first = ArchiveStore.at(spark, str(tmp_path), "updates", "v").taken()
+    first.put(dated(spark, range(10)), 0)
+    staged = first._stage(dated(spark, range(10, 20)))
+    second = ArchiveStore.at(spark, str(tmp_path), "updates", "v").taken()
+    with pytest.raises(JobError, match=r"another archive job has taken over .*view=v: only one can fill it"):
+        first.put(dated(spark, range(10, 20)), 1)
+    assert archived(tmp_path, "v", "updates") == list(range(10))
+    second.put(dated(spark, range(10, 20)), 1)
+    assert archived(tmp_path, "v", "updates") == list(range(20))
+    assert not any(first.storage.exists(entry.path) for entry in staged)
+
+
+def test_files_stay_until_their_readers_are_done(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = ArchiveStore.at(spark, str(tmp_path), "updates", "v").taken()
+    for batch in range(3):
+        store.put(dated(spark, range(batch * 10, batch * 10 + 10)), batch)
+    with kept(spark, str(tmp_path), "updates", "v") as rows:
+        assert store.compact(at_least=3) == 0
+        assert rows.count() == 30
+        # a reader may come while files are being merged
+        seen = iter([False])
+        with monkeypatch.context() as late:
+            real = ArchiveStore._is_read
+            late.setattr(ArchiveStore, "_is_read", lambda self: next(seen, None) is None and real(self))
+            assert store.compact(at_least=3) == 0
+        assert rows.count() == 30
+    monkeypatch.setattr(archive_reading, "_LEASE_SECONDS", -1)  # the reader was killed, and it is long ago
+    with kept(spark, str(tmp_path), "updates", "v"):
+        assert store.compact(at_least=3) == 2
+    assert archived(tmp_path, "v", "updates") == list(range(30))
+
+
+def test_any_time_that_a_record_may_have_is_archived(spark: SparkSession, tmp_path: Path) -> None:
+    """From 285,000 years before 1970 to as many after it: instants lie within 2**53 milliseconds."""
+    times = [-(2**53), -62_135_596_800_001, -1, 0, 253_402_300_800_000, 2**53]
+    rows = spark.createDataFrame(list(enumerate(times)), "log_offset long, milliseconds long")
+    store = ArchiveStore.at(spark, str(tmp_path), "updates", "v").taken()
+    store.put(rows.select("log_offset", F.timestamp_millis("milliseconds").alias("at"), F.lit("v").alias("view")), 0)
+    found = read_archive(spark, str(tmp_path), "updates", "v").orderBy("log_offset")
+    same = F.to_date("at") == F.col("date")
+    assert [tuple(row) for row in found.select(F.unix_millis("at"), same).collect()] == [(at, True) for at in times]
+
+
+def test_a_views_name_is_text(spark: SparkSession, tmp_path: Path) -> None:
+    for view in ("2024", "1e5"):
+        store = ArchiveStore.at(spark, str(tmp_path), "updates", view)
+        store.put(dated(spark, range(10)), 0)
+        assert {row.view for row in read_archive(spark, str(tmp_path), "updates", view).collect()} == {view}
 
 
 def test_however_small_the_batches_a_row_is_seldom_rewritten() -> None:

@@ -137,5 +137,7 @@ def test_what_cannot_be_replayed_is_said(spark: SparkSession, updates: list[Upda
         transform(log, view_of("w", window={"size": 5}), Snapshots(count=5))
     with pytest.raises(InvalidInput, match="engine must be one of forest, boxes"):
         transform(log, view, Snapshots(count=5), "magic")
+    with pytest.raises(InvalidInput, match=r"snapshots are more than 10,000,000: choose a longer period"):
+        transform(logged(spark, updates), view, Snapshots(period=1))
     with pytest.raises(InvalidInput, match="either by period or by count"):
         Snapshots()
