@@ -28,7 +28,7 @@ from skyline.errors import InvalidInput
 from skyline.view import Dimensions
 
 PREFIX: Final = "_skyline_"
-"""Begins the names of columns that exist only within a job."""
+"""Begins the names of columns that the job adds; those that are given are called c0, c1, ... meanwhile."""
 
 NULLS: Final = ("refuse", "drop")
 _EXACT_DIGITS: Final = 15
@@ -48,13 +48,16 @@ _GROUPS: Final = (
 
 @dataclass(frozen=True)
 class Columns:
-    """Dimensions and group columns of one DataFrame.
+    """Dimensions and group columns of one DataFrame, by name and by what they are called within the job.
+
+    Within it columns are called by their place: names may hold dots, differ in case only, or come twice.
 
     nulls says what becomes of a row with null or NaN in a dimension: "refuse" fails the job with the column's name,
     "drop" leaves the row out, as dominating nobody and not a member. A null in a group column is a group of its own.
     """
 
     dimensions: Dimensions
+    given: tuple[str, ...]
     diff: tuple[str, ...]
     nulls: str
     types: tuple[DataType, ...]
@@ -67,21 +70,30 @@ class Columns:
             raise InvalidInput(f"diff takes a list of columns, such as [{diff!r}]")
         if nulls not in NULLS:
             raise InvalidInput(f"nulls must be one of {', '.join(NULLS)}, got {nulls!r}")
-        known = {field.name: field.dataType for field in rows.schema}
-        for name in known:
-            if name.startswith(PREFIX):
-                raise InvalidInput(f"column {name!r} begins with {PREFIX!r}, which the job needs: rename it")
+        fields = list(rows.schema)
+        places = {name: place(number) for number, name in enumerate(rows.columns)}
+        known = {field.name: field.dataType for field in fields}
         for name in (*dimensions.names, *diff):
             if name not in known:
                 raise InvalidInput(f"there is no column {name!r}; columns are: {', '.join(known)}")
+            if rows.columns.count(name) > 1:
+                raise InvalidInput(f"there are several columns {name!r}: rename them")
         for name in dimensions.names:
             if not isinstance(known[name], NumericType):
                 raise InvalidInput(f"column {name!r} is {known[name].simpleString()}, not a number: cast it")
         for name in diff:
-            if not isinstance(known[name], _GROUPS):
-                kind = known[name].simpleString()
-                raise InvalidInput(f"column {name!r} is {kind}: groups need text, whole numbers, dates or booleans")
-        return cls(dimensions, tuple(dict.fromkeys(diff)), nulls, tuple(known[name] for name in dimensions.names))
+            kind = known[name]
+            if not isinstance(kind, _GROUPS) or (isinstance(kind, StringType) and kind != StringType()):
+                raise InvalidInput(
+                    f"column {name!r} is {kind.simpleString()}: groups need text, whole numbers, dates or booleans"
+                )
+        return cls(
+            dimensions,
+            tuple(places[name] for name in dimensions.names),
+            tuple(places[name] for name in dict.fromkeys(diff)),
+            nulls,
+            tuple(known[name] for name in dimensions.names),
+        )
 
     @property
     def names(self) -> list[str]:
@@ -91,13 +103,15 @@ class Columns:
     def admitted(self, rows: DataFrame, wanted: str = "true") -> DataFrame:
         """Rows with a point, and of these the `wanted` (SQL), with the point's columns added. One pass in the JVM.
 
+        rows: with columns called by their place.
+
         The point: doubles, smaller is better, -0.0 as 0.0. A whole number or decimal that no double can tell from its
         neighbours is refused: rounded, it would tie. Conditions are SQL: pyspark takes a millisecond to make a Column.
         """
         signs = self.dimensions.signs.tolist()
         point = [
             f"{sign} * CAST({given} AS DOUBLE) + 0.0D AS {name}"
-            for name, given, sign in zip(self.names, self._given, signs, strict=True)
+            for name, given, sign in zip(self.names, self.given, signs, strict=True)
         ]
         with_point = rows.selectExpr("*", *point)
         missing = " OR ".join(self._missing(axis) for axis in range(len(self.dimensions)))
@@ -112,24 +126,20 @@ class Columns:
             wanted = f"CASE WHEN {' OR '.join(inexact)} THEN {refusal} ELSE {wanted} END"
         return with_point.where(wanted)
 
-    @property
-    def _given(self) -> list[str]:
-        return [quoted(name) for name in self.dimensions.names]
-
     def _missing(self, axis: int) -> str:
-        given = self._given[axis]
+        given = self.given[axis]
         floating = isinstance(self.types[axis], DoubleType | FloatType)
         return f"{given} IS NULL OR isnan({given})" if floating else f"{given} IS NULL"
 
     def _inexact(self, axis: int) -> str:
-        given = self._given[axis]
-        return f"CAST(CAST({given} AS DOUBLE) AS {self.types[axis].simpleString()}) != {given}"
+        given = self.given[axis]
+        return f"NOT (TRY_CAST(CAST({given} AS DOUBLE) AS {self.types[axis].simpleString()}) <=> {given})"
 
     def _refusal(self, why: str) -> str:
         """SQL that fails the job with the row's values."""
         parts = [
             f"{text(f'{name}=')}, coalesce(CAST({given} AS STRING), 'null')"
-            for name, given in zip(self.dimensions.names, self._given, strict=True)
+            for name, given in zip(self.dimensions.names, self.given, strict=True)
         ]
         values = ", ', ', ".join(parts)
         return f"CAST(raise_error(concat('a row with ', {values}, {text(f': one of these {why}')})) AS BOOLEAN)"
@@ -137,6 +147,11 @@ class Columns:
 
 def _may_round(kind: DataType) -> bool:
     return isinstance(kind, LongType) or (isinstance(kind, DecimalType) and kind.precision > _EXACT_DIGITS)
+
+
+def place(number: int) -> str:
+    """What the column of this number is called within the job."""
+    return f"c{number}"
 
 
 def column(name: str) -> Column:

@@ -17,6 +17,9 @@ from skyline.view import Floats, Ints
 BUFFER: Final = 1 << 18
 """Rows that are collected before dominated ones are dropped: a few megabytes, and the kernels' best stride."""
 
+BUFFER_BYTES: Final = 128 << 20
+"""The same for wide rows, of which so many would fill a worker's memory: their other columns travel with them."""
+
 _CHUNK: Final = 1 << 16
 
 Batches = Iterable[pa.RecordBatch]
@@ -26,8 +29,8 @@ Task = Callable[[Batches], Iterator[pa.RecordBatch]]
 def local_skyline(point: list[str], diff: list[str], k: int) -> Task:
     """A function for mapInArrow: the rows of a task that fewer than k of its rows (of the same group) dominate.
 
-    point: columns of the normalised point. Memory: the task's own members, and as many rows again, but 256K at least.
-    One thread: Spark gives a task one core.
+    point: columns of the normalised point. Memory: the task's own members, and as many rows again, but up to 256K or
+    128 MB at least. One thread: Spark gives a task one core.
     """
 
     def kept(held: list[pa.RecordBatch]) -> pa.Table:
@@ -42,13 +45,15 @@ def local_skyline(point: list[str], diff: list[str], k: int) -> Task:
     def task(batches: Batches) -> Iterator[pa.RecordBatch]:
         held: list[pa.RecordBatch] = []
         rows, limit = 0, BUFFER
+        size, room = 0, BUFFER_BYTES
         for batch in batches:
             held.append(batch)
             rows += batch.num_rows
-            if rows >= limit:
+            size += batch.nbytes
+            if rows >= limit or size >= room:
                 held = kept(held).to_batches()
-                rows = sum(part.num_rows for part in held)
-                limit = max(BUFFER, 2 * rows)
+                rows, size = (sum(getattr(part, what) for part in held) for what in ("num_rows", "nbytes"))
+                limit, room = max(BUFFER, 2 * rows), max(BUFFER_BYTES, 2 * size)
         if rows:
             yield from kept(held).combine_chunks().to_batches(_CHUNK)
 

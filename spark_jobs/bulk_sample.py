@@ -19,7 +19,7 @@ from pyspark.sql import functions as F
 
 from skyline.batch import strong_points
 from skyline.view import Floats
-from spark_jobs.bulk_columns import PREFIX, Columns, column
+from spark_jobs.bulk_columns import PREFIX, Columns
 from spark_jobs.bulk_local import labels_of, points_of
 
 SIZE: Final = 1 << 14
@@ -39,7 +39,7 @@ class Sample:
     @classmethod
     def of(cls, rows: DataFrame, columns: Columns, size: int = SIZE) -> Sample:
         """The first rows of some partitions; no task reads more than these. Which ones decides the speed only."""
-        narrow = columns.admitted(rows).select(*columns.names, *[column(name) for name in columns.diff])
+        narrow = columns.admitted(rows).select(*columns.names, *columns.diff)
         table = narrow.limit(size).toArrow()
         return cls(points_of(table, columns.names), table.select(list(columns.diff)))
 
@@ -59,11 +59,11 @@ def without_weak(rows: DataFrame, sample: Sample, columns: Columns) -> DataFrame
     """Rows that the best point of their own group in the sample does not dominate. One broadcast join."""
     best = _best_of_groups(sample, columns)
     groups = rows.sparkSession.createDataFrame(best)
-    same = [column(name).eqNullSafe(F.col(f"{PREFIX}{name}")) for name in columns.diff]
+    same = [F.col(name).eqNullSafe(F.col(f"{PREFIX}{name}")) for name in columns.diff]
     strong = [f"{name}s" for name in columns.names]
     joined = rows.join(F.broadcast(groups), reduce(and_, same), "left")
     kept = joined.where(f"{strong[0]} IS NULL OR NOT {_dominated_by(strong, columns)}")
-    return kept.select(*[column(name) for name in rows.columns])
+    return kept.select(*rows.columns)
 
 
 def _dominated_by(strong: list[str], columns: Columns) -> str:

@@ -23,7 +23,7 @@ from pyspark.sql import DataFrame, SparkSession
 from skyline.errors import InvalidInput
 from skyline.view import positive
 from spark_jobs import cli
-from spark_jobs.bulk_columns import NULLS, Columns, column
+from spark_jobs.bulk_columns import NULLS, Columns, place
 from spark_jobs.bulk_input import add_input, read_input
 from spark_jobs.bulk_local import local_skyline
 from spark_jobs.bulk_partition import PARTITIONING, deal
@@ -61,30 +61,27 @@ def skyline(
     if partitioning not in PARTITIONING:
         raise InvalidInput(f"partitioning must be one of {', '.join(PARTITIONING)}, got {partitioning!r}")
     columns = Columns.of(rows, dimensions, diff, nulls)
-    sample = Sample.of(rows, columns)
+    given = rows.toDF(*map(place, range(len(rows.columns))))
+    sample = Sample.of(given, columns)
     if columns.diff:
-        left = columns.admitted(rows)
+        left = columns.admitted(given)
         if k == 1 and len(sample.points):
             left = without_weak(left, sample, columns)
     else:
-        left = columns.admitted(rows, undominated(sample, columns, k))
+        left = columns.admitted(given, undominated(sample, columns, k))
     tasks = _tasks(rows.sparkSession)
     members = _local(deal(left, partitioning, columns, tasks), columns, k)
     if columns.diff:
-        members = _local(members.repartition(tasks, *[column(name) for name in columns.diff]), columns, k)
+        members = _local(members.repartition(tasks, *columns.diff), columns, k)
     else:
         for count in _levels(tasks):
             members = _local(members.repartition(count), columns, k)
-    return members.drop(*columns.names)
+    return members.drop(*columns.names).toDF(*rows.columns)
 
 
 def _local(rows: DataFrame, columns: Columns, k: int) -> DataFrame:
     """The skyline of every partition by itself."""
-    safe = [name if name in columns.names else f"c{i}" for i, name in enumerate(rows.columns)]
-    diff = [safe[rows.columns.index(name)] for name in columns.diff]
-    # mapInArrow takes no names with dots
-    plain = rows.toDF(*safe)
-    return plain.mapInArrow(local_skyline(columns.names, diff, k), plain.schema).toDF(*rows.columns)
+    return rows.mapInArrow(local_skyline(columns.names, list(columns.diff), k), rows.schema)
 
 
 def _tasks(spark: SparkSession) -> int:

@@ -92,13 +92,25 @@ def test_more_dimensions_and_names_with_dots(spark: SparkSession, k: int) -> Non
     assert sorted(row.id for row in found.collect()) == naive.skyband(points.tolist(), k)
 
 
-def test_a_task_drops_rows_while_it_reads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bulk_local, "BUFFER", 16)
+@pytest.mark.parametrize(("limit", "value"), [("BUFFER", 16), ("BUFFER_BYTES", 512)])
+def test_a_task_drops_rows_while_it_reads(monkeypatch: pytest.MonkeyPatch, limit: str, value: int) -> None:
+    """After so many of them, or so many bytes."""
+    monkeypatch.setattr(bulk_local, limit, value)
+    sizes: list[int] = []
+    compared = bulk_local.skyband_of
+
+    def noted(points: Any, *more: Any, **named: Any) -> Any:
+        sizes.append(len(points))
+        return compared(points, *more, **named)
+
+    monkeypatch.setattr(bulk_local, "skyband_of", noted)
     points = np.random.default_rng(6).integers(0, 9, (300, 3)).astype(float)
     columns = {"x": points[:, 0], "y": points[:, 1], "z": points[:, 2], "row": np.arange(300)}
     batches = pa.table(columns).to_batches(max_chunksize=7)
     found = pa.Table.from_batches(list(bulk_local.local_skyline(["x", "y", "z"], [], 1)(iter(batches))))
     assert sorted(found.column("row").to_pylist()) == naive.skyline(points.tolist())
+    assert len(sizes) > 4
+    assert max(sizes) < 100
     assert list(bulk_local.local_skyline(["x"], [], 1)(iter([]))) == []
 
 
@@ -116,7 +128,12 @@ def test_nulls_are_refused_or_left_out(spark: SparkSession) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "values"),
-    [("bigint", [2**53, 2**53 + 1]), ("decimal(20,0)", [Decimal(10**17), Decimal(10**17 + 1)])],
+    [
+        ("bigint", [2**53, 2**53 + 1]),
+        ("bigint", [2**63 - 2]),
+        ("decimal(20,0)", [Decimal(10**17), Decimal(10**17 + 1)]),
+        ("decimal(38,0)", [Decimal("9" * 38)]),
+    ],
 )
 def test_numbers_that_a_double_cannot_tell_apart_are_refused(spark: SparkSession, kind: str, values: list[Any]) -> None:
     given = table(spark, [(value,) for value in values], f"price {kind}", 1)
@@ -155,10 +172,29 @@ def test_what_cannot_be_done_is_said(spark: SparkSession, arguments: dict[str, A
         skyline(given, **{"dimensions": DIMENSIONS, **arguments})
 
 
-def test_a_column_of_ours_is_refused_and_not_lost(spark: SparkSession) -> None:
-    given = table(spark, [(1, 2.0)], "_skyline_0 int, price double", 1)
-    with pytest.raises(InvalidInput, match="column '_skyline_0' begins with '_skyline_', which the job needs"):
-        skyline(given, {"price": "min"})
+@pytest.mark.parametrize("diff", [[], ["g.x y"]])
+def test_columns_may_have_any_names(spark: SparkSession, diff: list[str]) -> None:
+    """Dots, backticks and quotes, names of the job's own, such as differ in case; others may come twice."""
+    names = ["a.b", "A.B", "c`d", "_skyline_0", "_SKYLINE_1", "c0", "it's", "it's"]
+    rng = np.random.default_rng(7)
+    rows = [(*map(float, rng.integers(0, 9, 8)), "xyz"[i % 3]) for i in range(90)]
+    given = table(spark, rows, ", ".join([f"x{i} double" for i in range(8)] + ["g string"])).toDF(*names, "g.x y")
+    found = skyline(given, {"a.b": "min", "A.B": "min", "c`d": "max"}, diff)
+    assert found.schema == given.schema
+    expected = []
+    for label in "xyz" if diff else [None]:
+        group = [row for row in rows if label is None or row[8] == label]
+        expected += [group[i] for i in naive.skyline([(row[0], row[1], -float(row[2])) for row in group])]
+    assert sorted(map(tuple, found.collect())) == sorted(expected)
+    with pytest.raises(InvalidInput, match='there are several columns "it\'s": rename them'):
+        skyline(given, {"it's": "min"})
+
+
+def test_text_that_ignores_case_is_no_group(spark: SparkSession) -> None:
+    """Here "Oslo" and "oslo" would be two groups, to Spark they are one."""
+    given = spark.sql("SELECT 1.0D AS price, 'Oslo' COLLATE UTF8_LCASE AS city")
+    with pytest.raises(InvalidInput, match="column 'city' is string collate UTF8_LCASE: groups need text"):
+        skyline(given, {"price": "min"}, ["city"])
 
 
 def test_a_group_column_may_be_named_twice(spark: SparkSession) -> None:
@@ -195,6 +231,16 @@ def test_files_in_and_out(spark: SparkSession, tmp_path: Path, kind: str) -> Non
     assert main([source, *options, "--overwrite"]) == 0
     found = spark.read.csv(out, header=True, inferSchema=True) if kind == "csv" else spark.read.parquet(out)
     assert sorted(row.id for row in found.collect()) == expected(rows, 1, True)
+
+
+def test_rows_are_shown_as_they_are(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing in them is a command to the terminal's table."""
+    given = table(spark, [("[red]x[/nothing]", 2.0)], "`[bold]id` string, price double", 1)
+    given.createOrReplaceTempView("rude")
+    assert main(["--table", "rude", "--min", "price"]) == 0
+    shown = capsys.readouterr().out
+    assert "[red]x[/nothing]" in shown
+    assert "[bold]id" in shown
 
 
 def test_a_table_of_the_catalogue(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
