@@ -16,6 +16,7 @@ from typing import Final, NoReturn
 
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
+from pyspark.logger import PySparkLogger
 
 from skyline.errors import InvalidInput, SkylineError
 from skyline.view import View, views_of
@@ -81,8 +82,8 @@ def chosen_view(path: Path, name: str | None) -> View:
 
 
 def chosen_views(path: Path, names: Sequence[str] | None) -> list[View]:
-    """The views of these names, or all."""
-    return [chosen_view(path, name) for name in names] if names else list(load_views(path).values())
+    """The views of these names, each once, or all."""
+    return [chosen_view(path, name) for name in dict.fromkeys(names)] if names else list(load_views(path).values())
 
 
 def note(text: str) -> None:
@@ -92,6 +93,8 @@ def note(text: str) -> None:
 
 def run(main: Callable[[Sequence[str]], int]) -> NoReturn:
     """Runs a job as a program."""
+    for logger in ("DataFrameQueryContextLogger", "SQLQueryContextLogger"):  # they write stack traces of their own
+        PySparkLogger.getLogger(logger).disabled = "--trace" not in sys.argv
     try:
         code = main(sys.argv[1:])
     except KeyboardInterrupt:

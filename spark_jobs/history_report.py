@@ -9,6 +9,7 @@ from typing import Any, Final
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from skyline.errors import InvalidInput
 from spark_jobs.history import churn, displacements, lifetimes, longest, memberships
 from spark_jobs.history_page import page
 from spark_jobs.periods import DURATIONS, extent, nice_period
@@ -19,6 +20,9 @@ KEYS: Final = 40
 
 STAYS: Final = 4000
 """Stays on the timeline at most; the longest ones."""
+
+PERIODS: Final = 10_000
+"""Periods that a browser still draws at once, and more than there are pixels."""
 
 PAIRS: Final = 12
 _VALUES: Final = ("point", "group", "carry")
@@ -34,6 +38,8 @@ def report(view: str, changes: DataFrame, period: int | None = None) -> dict[str
     """Everything on the page, as JSON can hold it; times in milliseconds."""
     first, last, count = extent(changes)
     period = period or nice_period(last - first)
+    if (last - first) // period >= PERIODS:
+        raise InvalidInput(f"a page shows {PERIODS:,} periods at most, these are {(last - first) // period + 1:,}")
     # values are needed of a few objects only: without them a stay is a tenth of its size
     bare = changes.withColumns({name: F.lit(None).cast(changes.schema[name].dataType) for name in _VALUES})
     stays = memberships(bare).drop(*_VALUES, "first_point", "last_point", "enter_reason", "enter_by").persist()

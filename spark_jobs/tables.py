@@ -9,6 +9,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 
 def show(rows: DataFrame, limit: int, title: str) -> None:
@@ -16,10 +17,13 @@ def show(rows: DataFrame, limit: int, title: str) -> None:
     found = rows.limit(limit + 1).collect()
     console = Console(width=None if Console().is_terminal else 160)
     table = Table(title=title, title_justify="left", header_style="bold")
+    # Text, for a string is markup to rich: of a key [red] nothing would be seen
     for name, kind in rows.dtypes:
-        table.add_column(name, justify="right" if kind in ("bigint", "int", "double") else "left", overflow="fold")
+        table.add_column(
+            Text(name), justify="right" if kind in ("bigint", "int", "double") else "left", overflow="fold"
+        )
     for row in found[:limit]:
-        table.add_row(*[shown(value) for value in row])
+        table.add_row(*[Text(shown(value)) for value in row])
     console.print(table)
     if len(found) > limit:
         console.print(f"... and more: --limit shows more than {limit} rows, --out writes all")

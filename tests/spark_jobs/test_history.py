@@ -176,6 +176,8 @@ def test_the_report_tells_the_same(changes: DataFrame, log: list[ChangeRecord]) 
         "members": sum(s["left_at"] is None for s in expected), "median": middle,
     }  # fmt: skip
     assert len(facts["timeline"]) == len(expected)
+    with pytest.raises(InvalidInput, match="a page shows 10,000 periods at most, these are"):
+        report("v", changes, 1)
     assert sum(row["entered"] for row in facts["churn"]) == len(expected)
 
 
@@ -224,3 +226,6 @@ def test_times_are_read_or_refused() -> None:
     assert history.moment("1970-01-01T00:00:01Z") == history.moment("1000")
     with pytest.raises(InvalidInput, match="is not ISO 8601"):
         history.moment("yesterday")
+    for far in ("9007199254740992", "-9007199254740992"):
+        with pytest.raises(InvalidInput, match="lies outside of the years 1 to 9999"):
+            history.moment(far)

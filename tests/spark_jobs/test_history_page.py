@@ -16,7 +16,7 @@ from tests.packages import program
 pytestmark = pytest.mark.browser
 
 START = 1_763_424_000_000
-RUDE = "</script><b>k & co</b>, which goes on and on"
+RUDE = "</script><!--<script><b>k & co</b>, which goes on and on"
 REASONS = ("entered_inserted", "entered_moved", "entered_promoted", "left_dominated", "left_deleted", "left_expired",
            "left_moved")  # fmt: skip
 
