@@ -15,6 +15,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
+from skyline.batch import skyband_of
 from skyline.errors import InvalidInput
 from skyline.runtime.config import KafkaSettings
 from skyline.wire.updates import write_update
@@ -97,11 +98,10 @@ def test_a_task_drops_rows_while_it_reads(monkeypatch: pytest.MonkeyPatch, limit
     """After so many of them, or so many bytes."""
     monkeypatch.setattr(bulk_local, limit, value)
     sizes: list[int] = []
-    compared = bulk_local.skyband_of
 
     def noted(points: Any, *more: Any, **named: Any) -> Any:
         sizes.append(len(points))
-        return compared(points, *more, **named)
+        return skyband_of(points, *more, **named)
 
     monkeypatch.setattr(bulk_local, "skyband_of", noted)
     points = np.random.default_rng(6).integers(0, 9, (300, 3)).astype(float)
@@ -177,14 +177,14 @@ def test_columns_may_have_any_names(spark: SparkSession, diff: list[str]) -> Non
     """Dots, backticks and quotes, names of the job's own, such as differ in case; others may come twice."""
     names = ["a.b", "A.B", "c`d", "_skyline_0", "_SKYLINE_1", "c0", "it's", "it's"]
     rng = np.random.default_rng(7)
-    rows = [(*map(float, rng.integers(0, 9, 8)), "xyz"[i % 3]) for i in range(90)]
+    rows: list[Any] = [(*map(float, rng.integers(0, 9, 8)), "xyz"[i % 3]) for i in range(90)]
     given = table(spark, rows, ", ".join([f"x{i} double" for i in range(8)] + ["g string"])).toDF(*names, "g.x y")
     found = skyline(given, {"a.b": "min", "A.B": "min", "c`d": "max"}, diff)
     assert found.schema == given.schema
     expected = []
     for label in "xyz" if diff else [None]:
         group = [row for row in rows if label is None or row[8] == label]
-        expected += [group[i] for i in naive.skyline([(row[0], row[1], -float(row[2])) for row in group])]
+        expected += [group[i] for i in naive.skyline([(row[0], row[1], -row[2]) for row in group])]
     assert sorted(map(tuple, found.collect())) == sorted(expected)
     with pytest.raises(InvalidInput, match='there are several columns "it\'s": rename them'):
         skyline(given, {"it's": "min"})
