@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -12,6 +11,7 @@ from skyline.view import Ints
 from skyline.window.changes import WindowChanges
 from skyline.window.feeds import Feed
 from skyline.window.layout import E_POSITION, E_REASON, EVENT_COLUMNS, PROMOTED
+from skyline.window.store import Store
 
 FOLD: Final = 4096
 """Events that a watch nobody polls gathers, at least, before it nets them."""
@@ -25,15 +25,14 @@ class Watch:
     two polls is never more than the members at the one and the members at the other.
     """
 
-    def __init__(self, feed: Feed, count: int, log: bool, catch_up: Callable[[], int]) -> None:
-        """`catch_up` makes all watches of the window read their feeds, and returns the elements appended so far."""
-        self.feed = feed
-        self._catch_up = catch_up
+    def __init__(self, feed: Feed, store: Store, log: bool) -> None:
+        self.feed, self._store = feed, store
+        self._ended = False
         self._entered, self._left = feed.members(), _NOTHING
         self._events: list[Ints] = []
         self._unfolded = 0
         self._log: list[Ints] | None = [] if log else None
-        self._log_first, self._log_size = count, len(self._entered)
+        self._log_first, self._log_size = store.count, len(self._entered)
 
     def members(self) -> Ints:
         """Positions of the answer now, ascending."""
@@ -44,7 +43,7 @@ class Watch:
 
         What entered and left in between is in neither. O(1) per element appended, O(c log c) for c changes.
         """
-        self._catch_up()
+        self.read_feed()
         self._fold()
         answer = self._entered, self._left
         self._entered = self._left = _NOTHING
@@ -54,16 +53,18 @@ class Watch:
         """Every change since the last call (or since the watch began), in order. Needs `log=True`. O(c)."""
         if self._log is None:
             raise InvalidInput("this watch keeps no log of changes: make it with log=True")
-        count = self._catch_up()
+        self.read_feed()
         events = np.concatenate(self._log) if self._log else np.empty((0, EVENT_COLUMNS), np.int64)
         answer = WindowChanges(events, self._log_first, self._log_size)
         if len(answer):
             self._log_size = int(answer.sizes[-1])
-        self._log, self._log_first = [], count
+        self._log, self._log_first = [], self._store.count
         return answer
 
     def read_feed(self) -> None:
-        """Takes what has changed since; called by the window before it forgets."""
+        """Takes what has changed since; the window calls it before it forgets."""
+        if self._ended:
+            return
         events = self.feed.events()
         if not len(events):
             return
@@ -73,6 +74,11 @@ class Watch:
         self._unfolded += len(events)
         if self._unfolded > FOLD + len(self._entered) + len(self._left):
             self._fold()
+
+    def end(self) -> None:
+        """Takes what has changed up to now, and nothing from here on."""
+        self.read_feed()
+        self._ended = True
 
     def _fold(self) -> None:
         """Nets the events: what entered and left again is forgotten."""

@@ -113,7 +113,7 @@ class SkylineWindow:
         """Ends a standing query; what it has gathered can still be read."""
         if watch not in self._watches:
             raise InvalidInput("this is not a watch of this window, or it has ended before")
-        watch.read_feed()
+        watch.end()
         self._watches.remove(watch)
 
     def retained(self) -> Ints:
@@ -193,16 +193,15 @@ class SkylineWindow:
             for watch in self._watches:
                 watch.feed.seat()
 
-    def _catch_up(self) -> int:
-        """Lets every watch read its feed; returns the number of elements appended so far."""
+    def _catch_up(self) -> None:
+        """Lets every watch read its feed, so that what they all have seen can be forgotten."""
         for watch in self._watches:
             watch.read_feed()
         self._store.forget()
         self._lag = 0
-        return self.count
 
     def _watch(self, feed: Feed, log: bool) -> Watch:
-        watch = Watch(feed, self.count, log, self._catch_up)
+        watch = Watch(feed, self._store, log)
         self._watches.append(watch)
         return watch
 

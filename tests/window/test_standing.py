@@ -169,6 +169,31 @@ def test_watches_come_and_go():
         second.changes()
 
 
+def test_reading_one_watch_leaves_the_others_alone(monkeypatch):
+    """Twenty watches read after every element cost twenty readings, not four hundred."""
+    window = SkylineWindow(all_min(2), size=50)
+    read, unread = window.watch(50, log=True), window.watch(20)
+    window.append(long_stream(1, 100, 2, 0))
+    monkeypatch.setattr(unread.feed, "events", lambda: pytest.fail("this watch was not asked"))
+    assert read.poll()[0].tolist() == window.last(50).tolist()
+    assert len(read.changes()) > 0
+
+
+def test_a_watch_that_has_ended_keeps_what_it_gathered():
+    """Also after the rows it stood in were renewed."""
+    window = SkylineWindow(all_min(2), size=50)
+    stream = long_stream(2, 30_000, 2, 0)
+    watch = window.watch(50, log=True)
+    window.append(stream[:10_000])
+    then = window.last(50).tolist()
+    window.unwatch(watch)
+    window.append(stream[10_000:])
+    assert [part.tolist() for part in watch.poll()] == [then, []]
+    members: set[int] = set()
+    _replay(members, watch.changes())
+    assert sorted(members) == then
+
+
 def test_a_log_says_when_and_why():
     window = SkylineWindow({"price": "min"}, span=10)
     watch = window.watch(10, log=True)
