@@ -51,7 +51,7 @@ class SkylineWindow:
             raise InvalidInput("give either size (a number of elements) or span (milliseconds of event time)")
         self.dimensions = Dimensions.of(dimensions)
         self.by_size = size is not None
-        self.width = _whole("size", size, FAR) if span is None else _whole("span", parse_duration(span), FAR)
+        self.width = _whole("size", size, FAR) if span is None else _whole("span", _milliseconds(span), FAR)
         self.history = bool(history)
         self._unit = (0,) * len(self.dimensions)
         self._store = Store(len(self.dimensions), self.width, self.by_size, self.history)
@@ -206,9 +206,7 @@ class SkylineWindow:
         return watch
 
     def _extent(self, name: str, n: int | str) -> int:
-        if isinstance(n, str) and not self.by_size:
-            n = parse_duration(n)
-        return _whole(name, n, self.width)
+        return _whole(name, n if self.by_size else _milliseconds(n), self.width)
 
     def _extents(self, n1: int | str, n2: int | str) -> tuple[int, int]:
         if not self.history:
@@ -238,6 +236,10 @@ class SkylineWindow:
             before = int(times[row - 1]) if row else self._store.clock
             raise InvalidInput(f"row {row}: at {times[row]} is before {before}; the clock does not run backwards")
         return times
+
+
+def _milliseconds(duration: Any) -> Any:
+    return parse_duration(duration) if isinstance(duration, str) else duration
 
 
 def _whole_number(name: str, value: Any) -> int:

@@ -99,6 +99,15 @@ def test_maximised_dimensions_and_points_as_given():
     assert window.retained().tolist() == [1, 2, 3]
 
 
+def test_extents_may_be_integers_of_any_kind():
+    """Times are numpy's as often as not, and so is what is computed from them."""
+    window = SkylineWindow(all_min(1), span=np.int64(1_000), history=True)
+    window.append([[1.0], [2.0], [3.0]], at=np.array([0, 600, 900], np.uint32))
+    assert window.last(np.int32(301)).tolist() == [1]
+    assert window.between(np.int64(1), "300ms").tolist() == [2]
+    assert SkylineWindow(all_min(1), size=np.int16(7)).width == 7
+
+
 def test_points_of_the_whole_window_with_a_history():
     rng = np.random.default_rng(4)
     points = rng.random((5_000, 3))

@@ -39,7 +39,9 @@ BAD_SIZES: list[tuple[dict[str, Any], str]] = [
     ({"size": 2.5}, "size must be an integer"),
     ({"size": True}, "size must be an integer"),
     ({"size": "10"}, "size must be an integer"),
-    ({"span": 0}, "a duration is a positive number"),
+    ({"span": 0}, "span must be 1 to"),
+    ({"span": 2.5}, "span must be an integer"),
+    ({"span": "0 s"}, "a duration is a positive number"),
     ({"span": "1 fortnight"}, "a duration is a positive number"),
 ]
 
