@@ -49,10 +49,11 @@ def changes_by_size(stream: Sequence[Point], n1: int, n2: int) -> list[Change]:
     return log
 
 
-def changes_by_span(stream: Timed, n1: int, n2: int, now: int) -> list[Change]:
+def changes_by_span(stream: Timed, n1: int, n2: int, now: int, told: Sequence[tuple[int, int]] = ()) -> list[Change]:
     """Every change of between(n1, n2) up to time `now`: each arrival and each instant of expiry by itself.
 
-    An element comes n1 - 1 after its time and goes n2 after it. `row` is the first element that let time pass so far.
+    An element comes n1 - 1 after its time and goes n2 after it. `row` is the first element that let time pass so far,
+    or -1 if the clock had been told before: `told` are (number of elements before, time).
     """
     log: list[Change] = []
     comes = [time + n1 - 1 for time, _ in stream]
@@ -63,7 +64,9 @@ def changes_by_span(stream: Timed, n1: int, n2: int, now: int) -> list[Change]:
         if at > now:
             break
         before = _members(stream, inside)
-        cause = next((row for row, (time, _) in enumerate(stream) if time >= at), -1)
+        cause = next((row for row, (time, _) in enumerate(stream) if time >= at), len(stream))
+        if cause == len(stream) or any(before <= cause and time >= at for before, time in told):
+            cause = -1
         if what == 0:
             expired = [row for row in inside if goes[row] == at]
             inside = [row for row in inside if goes[row] != at]

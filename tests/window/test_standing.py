@@ -62,6 +62,30 @@ def test_every_change_of_every_query_of_a_window_by_span(stream, span, batch, si
 
 
 @settings(max_examples=60)
+@given(timed_streams(), st.integers(1, 9), st.lists(st.tuples(st.integers(1, 8), st.integers(0, 12)), max_size=8))
+def test_time_told_between_elements(stream, span, steps):
+    """What the clock lets pass before the next element comes is not that element's doing."""
+    window = SkylineWindow(all_min(len(stream[0][1])), span=span, history=True)
+    pairs = [(n1, n2) for n2 in range(1, span + 1) for n1 in range(1, n2 + 1)]
+    watches = {pair: window.watch_between(*pair, log=True) for pair in pairs}
+    logs: dict[tuple[int, int], list[oracle.Change]] = {pair: [] for pair in pairs}
+    late: list[tuple[int, naive.Point]] = []
+    told: list[tuple[int, int]] = []
+    silence, now = 0, stream[0][0]
+    for more, still in [*steps, (len(stream), 0)]:
+        first = len(late)
+        late += [(time + silence, point) for time, point in stream[first : first + more]]
+        window.append([point for _, point in late[first:]], at=[time for time, _ in late[first:]])
+        silence, now = silence + still, max(now, late[-1][0]) + still
+        window.advance(now)
+        told.append((len(late), now))
+        for pair, watch in watches.items():
+            logs[pair] += log_of(watch.changes(), first)
+    for pair in pairs:
+        assert logs[pair] == oracle.changes_by_span(late, *pair, now, told)
+
+
+@settings(max_examples=60)
 @given(streams(), st.integers(2, 9), st.lists(st.integers(1, 12), min_size=1, max_size=8))
 def test_polls_net_what_happened_in_between(stream, size, steps):
     """Two polls differ by exactly what the answers differ; the first poll gives all members."""

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from skyline.errors import InvalidInput
 from skyline.window import SkylineWindow
+from skyline.window.layout import NONE, OPEN_END
 from tests.window.streams import all_min, long_stream, streams, timed_streams
 
 
@@ -75,6 +76,38 @@ def test_a_long_run_with_many_loads(history):
         moved = SkylineWindow.load(moved.dump())
         moved._check()
         same(straight, moved)
+
+
+@pytest.mark.parametrize("start", [2**31 - 8_000, 2**32 - 3_500, 2**53 - 4_000, 2**60])
+def test_positions_that_need_more_than_32_or_53_bits(start):
+    """A stream that has run for years: the same answers and changes, only later, across renewals and laps."""
+    stream = long_stream(9, 15_000, 3, 6)
+    straight = SkylineWindow(all_min(3), size=300, history=True)
+    straight.append(stream[:3_000])
+    moved = SkylineWindow.load(later(straight.dump(), start))
+    windows = (straight, moved)
+    watches = [(one.watch(300, log=True), one.watch_between(20, 200, log=True)) for one in windows]
+    for one in windows:
+        one.append(stream[3_000:])
+        one._check()
+    assert (moved.retained() - start).tolist() == straight.retained().tolist()
+    assert moved.points(moved.kept()).tolist() == stream[-300:].tolist()
+    for n1, n2 in ((1, 1), (1, 300), (7, 50), (300, 300)):
+        assert (moved.last(n2) - start).tolist() == straight.last(n2).tolist()
+        assert (moved.between(n1, n2) - start).tolist() == straight.between(n1, n2).tolist()
+    for early, late in zip(*watches, strict=True):
+        told = [change._replace(position=change.position - start, by=change.by - start) for change in late.changes()]
+        assert told == list(early.changes())
+
+
+def later(state: dict, start: int) -> dict:
+    """The same state of a stream by size that began `start` elements earlier."""
+    moved = {**state, "counters": state["counters"] + [start, 0]}
+    for name in ("positions", "stamps"):
+        moved[name] = state[name] + start
+    for name, none in (("origins", NONE), ("history_ancestors", -1), ("history_enders", OPEN_END)):
+        moved[name] = np.where(state[name] == none, none, state[name] + start)
+    return moved
 
 
 def test_a_dump_does_not_change_with_its_window():
