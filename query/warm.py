@@ -15,6 +15,7 @@ from skyline.view import View
 from skyline.wire.decode import UpdateDecoder
 from skyline.wire.records import Records
 from skyline.wire.updates import write_update
+from skyline.wire.view_window import ViewWindow
 
 
 def warm_up(view: View) -> None:
@@ -33,6 +34,8 @@ def warm_up(view: View) -> None:
     if isinstance(table, WindowTable):
         table.last(1)
         table.between(1, 1)
+        # its arrays are moved as they are dumped and loaded, once they are used up or too small
+        ViewWindow.load(view, ViewWindow(view, history=True).dump())
     labels = list(table.labels.values()) if view.group_by else None
     list(state.index.search(limit=1, labels=labels))
     strongest(table, state, 1, encoder, deadline)
