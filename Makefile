@@ -31,7 +31,7 @@ up: setup ## run Kafka and every service here until Ctrl-C
 	@$(BIN)/skyline up
 
 test: setup ## run every test, on a real Kafka, in three processes (JOBS=...): most of them wait for something
-	$(BIN)/python -m pytest -n $(or $(JOBS),3) --dist loadgroup --no-loadscope-reorder
+	$(BIN)/python -m pytest -n $(or $(JOBS),3) --dist loadscope --no-loadscope-reorder
 
 lint: setup ## ruff, mypy and import-linter
 	$(BIN)/ruff check .

@@ -5,10 +5,11 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadScopeScheduling
 
 from deploy.local.broker import Broker
 from skyline.runtime.config import KafkaSettings
@@ -17,9 +18,10 @@ from skyline.runtime.config import KafkaSettings
 settings.register_profile("default", deadline=None)
 settings.load_profile("default")
 
-HERE: Final = Path(__file__).parent
-TOGETHER: Final = ("spark_jobs", "query")
-LONGEST: Final = ("spark_jobs", "maintainer/test_crashes.py", "deploy/test_monitoring.py", "query")
+TOGETHER: Final = ("tests/spark_jobs/", "tests/query/")
+LONGEST: Final = (
+    "tests/spark_jobs/", "tests/maintainer/test_crashes.py", "tests/deploy/test_monitoring.py", "tests/query/",
+)  # fmt: skip
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -29,23 +31,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )  # fmt: skip
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """For runs in several processes (`-n`): what shares dear fixtures stays in one of them, the longest begins first.
+class GroupScheduling(LoadScopeScheduling):
+    """For runs in several processes (`-n`): what shares dear fixtures stays in one of them."""
 
-    Most tests wait for brokers, clocks and processes: three processes keep two cores busy.
-    """
-    if not config.pluginmanager.hasplugin("xdist"):
-        return
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(_group(item)))
-    items.sort(key=lambda item: LONGEST.index(_group(item)) if _group(item) in LONGEST else len(LONGEST))
+    def _split_scope(self, nodeid: str) -> str:
+        return _group(nodeid)
 
 
-def _group(item: pytest.Item) -> str:
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> GroupScheduling:
+    return GroupScheduling(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest begin first."""
+    items.sort(key=lambda item: LONGEST.index(group) if (group := _group(item.nodeid)) in LONGEST else len(LONGEST))
+
+
+def _group(nodeid: str) -> str:
     """A file's tests share its fixtures; those of two directories share a Spark session and a stack of services."""
-    place = item.path.relative_to(HERE)
-    return place.parts[0] if place.parts[0] in TOGETHER else str(place)
+    file = nodeid.partition("::")[0]
+    return next((place for place in TOGETHER if file.startswith(place)), file)
 
 
 @pytest.fixture(scope="session")
