@@ -33,7 +33,7 @@ from skyline.runtime.topics import ensure_topics
 from skyline.view import View
 
 _log = logging.getLogger("query")
-_SWITCH_SECONDS: Final = 0.0005
+_SWITCH_SECONDS: Final = 0.0001
 """How long a thread may keep the interpreter while others want it; Python's 5 ms would be most of a request's time."""
 
 _FILES: Final = 65_536

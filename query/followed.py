@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import threading
 import time
@@ -42,7 +43,7 @@ class FollowedView:
         self.reader = Reader(view)
         self.plain = PlainAnswers(self.table, self.encoder)
         self._decoder = UpdateDecoder(view)
-        self.updates = Follower(config.kafka, view.topic("updates"), self._apply, self.table.load, stop, whole=True)
+        self.updates = Follower(config.kafka, view.topic("updates"), self._apply, self._load, stop, whole=True)
         self.changes = Follower(config.kafka, view.topic("changes"), self._record, lambda: None, stop)
         self._maintainer = threading.Thread(target=self._maintain, name=f"index {view.name}", daemon=True)
 
@@ -155,6 +156,12 @@ class FollowedView:
 
     def _apply(self, records: Records) -> None:
         self.table.apply(self._decoder.decode(records))
+
+    def _load(self) -> None:
+        self.table.load()
+        # the collector would walk through the tables of all objects every few seconds, and hold up every thread
+        gc.collect()
+        gc.freeze()
 
     def _record(self, records: Records) -> None:
         self.feed.offer(self.history.append(records))

@@ -49,7 +49,8 @@ class Service:
         return view.state if min_offset is None else await view.reach(min_offset, self.config.wait_seconds)
 
 
-def service(request: Request) -> Service:
+async def service(request: Request) -> Service:
+    """Asynchronous, or every request would go through a thread and back for it."""
     found: Service = request.app.state.service
     return found
 

@@ -147,7 +147,7 @@ def test_files_are_sent_and_compared_with_what_is_written(guarded: Guarded) -> N
     rows.write_text(json.dumps(row) + "\n")
     guarded.run("files", "ingest", "file", str(rows), "--state", str(guarded.home / "sent"))
     kafka = KafkaSettings(guarded.address, credentials("files"))
-    assert b"filed" in {key for key, _, _ in written_since(kafka, f"{VIEW_NAME}.updates", 0)}
+    assert b"filed" in {key for _, (key, _, _) in written_since(kafka, f"{VIEW_NAME}.updates", 0)}
 
 
 @pytest.mark.spark

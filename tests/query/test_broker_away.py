@@ -68,7 +68,8 @@ def test_a_topic_that_is_deleted_ends_the_service_with_a_word(
     service = Query(kafka, path, tmp_path)
     service.wait_ready()
     topic = view.topic("updates")
-    AdminClient(kafka.client()).delete_topics([topic])[topic].result()
+    admin = AdminClient(kafka.client())  # alive until the answer is there
+    admin.delete_topics([topic])[topic].result()
     assert service.process.wait(120) == 1
     assert f"{topic}[0] cannot be read" in service.text()
     assert "Traceback" not in service.text()
