@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
-from confluent_kafka import Consumer, KafkaException, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from skyline.errors import SkylineError
 from skyline.runtime.config import KafkaSettings
@@ -26,12 +26,20 @@ take twice the time that fewer, larger ones do, from the requests."""
 
 _CALL_SECONDS: Final = 30.0
 _LAG_SECONDS: Final = 1.0
+_GONE_SECONDS: Final = 15.0
+"""A broker that starts knows no topics for some seconds."""
+
+_NOT_THERE: Final = (KafkaError._UNKNOWN_PARTITION, KafkaError._UNKNOWN_TOPIC, KafkaError.UNKNOWN_TOPIC_OR_PART)
 _GROUP: Final = "skyline-query"
 """No group is joined and nothing is committed; librdkafka wants a name."""
 
 
 class LogTruncated(SkylineError):
     """The updates topic no longer holds what answers need."""
+
+
+class TopicGone(SkylineError):
+    """The topic was deleted."""
 
 
 class Follower:
@@ -74,9 +82,13 @@ class Follower:
     def _run(self) -> None:
         try:
             self._follow()
-        except BaseException as failure:  # the main thread reports it and ends the process
-            self.failure = failure
-            self._stop.set()
+        except BaseException as failure:
+            self.fail(failure)
+
+    def fail(self, failure: BaseException) -> None:
+        """Ends the process: the main thread reports why."""
+        self.failure = failure
+        self._stop.set()
 
     def _follow(self) -> None:
         began = time.perf_counter()
@@ -120,6 +132,8 @@ class Ends:
 
     def __init__(self, kafka: KafkaSettings, followers: list[Follower], stop: threading.Event) -> None:
         self._kafka, self._followers, self._stop = kafka, followers, stop
+        self._missing: dict[str, float] = {}
+        """Topics that the broker does not know, and since when."""
         self._thread = threading.Thread(target=self._run, name="ends of topics", daemon=True)
 
     def start(self) -> None:
@@ -129,12 +143,21 @@ class Ends:
         consumer = Consumer({**self._kafka.client(group_id=_GROUP), "log_level": 0})
         while not self._stop.wait(_LAG_SECONDS):
             for follower in self._followers:
-                try:
-                    ends = consumer.get_watermark_offsets(TopicPartition(follower.topic, 0), timeout=_CALL_SECONDS)
-                    follower.end = int(ends[1])
-                except KafkaException as error:
-                    _log.info("%s: lag unknown: %s", follower.topic, error.args[0].str())
+                self._look(consumer, follower)
         consumer.close()
+
+    def _look(self, consumer: Consumer, follower: Follower) -> None:
+        topic = follower.topic
+        try:
+            follower.end = int(consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=_CALL_SECONDS)[1])
+            self._missing.pop(topic, None)
+        except KafkaException as error:
+            if error.args[0].code() not in _NOT_THERE:
+                _log.info("%s: lag unknown: %s", topic, error.args[0].str())
+                self._missing.pop(topic, None)
+            elif time.monotonic() - self._missing.setdefault(topic, time.monotonic()) > _GONE_SECONDS:
+                # its consumer would wait for ever for it to come back
+                follower.fail(TopicGone(f"{topic}[0] cannot be read: the topic is gone; create it anew, or restore it"))
 
 
 def end_points(settings: dict[str, Any], topic: str) -> tuple[int, int]:
