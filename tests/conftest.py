@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,9 @@ from xdist.scheduler import LoadScopeScheduling
 
 from deploy.local.broker import Broker
 from skyline.runtime.config import KafkaSettings
+
+# xdist tells its workers the width of a terminal; a test that needs one says so
+os.environ.pop("COLUMNS", None)
 
 # the machine is shared: how long an example takes says nothing
 settings.register_profile("default", deadline=None)
