@@ -27,9 +27,8 @@ take twice the time that fewer, larger ones do, from the requests."""
 _CALL_SECONDS: Final = 30.0
 _LAG_SECONDS: Final = 1.0
 _GONE_SECONDS: Final = 15.0
-"""A broker that starts knows no topics for some seconds."""
+"""A broker that starts may know no topics for a while."""
 
-_NOT_THERE: Final = (KafkaError._UNKNOWN_PARTITION, KafkaError._UNKNOWN_TOPIC, KafkaError.UNKNOWN_TOPIC_OR_PART)
 _GROUP: Final = "skyline-query"
 """No group is joined and nothing is committed; librdkafka wants a name."""
 
@@ -152,12 +151,21 @@ class Ends:
             follower.end = int(consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=_CALL_SECONDS)[1])
             self._missing.pop(topic, None)
         except KafkaException as error:
-            if error.args[0].code() not in _NOT_THERE:
+            if not _is_gone(consumer, topic):
                 _log.info("%s: lag unknown: %s", topic, error.args[0].str())
                 self._missing.pop(topic, None)
             elif time.monotonic() - self._missing.setdefault(topic, time.monotonic()) > _GONE_SECONDS:
                 # its consumer would wait for ever for it to come back
                 follower.fail(TopicGone(f"{topic}[0] cannot be read: the topic is gone; create it anew, or restore it"))
+
+
+def _is_gone(consumer: Consumer, topic: str) -> bool:
+    """Whether the cluster answers, and knows no such topic: one without a leader is there."""
+    try:
+        error = consumer.list_topics(topic, timeout=_CALL_SECONDS).topics[topic].error
+    except KafkaException:
+        return False
+    return error is not None and bool(error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART)
 
 
 def end_points(settings: dict[str, Any], topic: str) -> tuple[int, int]:

@@ -121,7 +121,7 @@ def test_what_is_no_longer_held_is_said(kafka: KafkaSettings, stack: Stack, tmp_
 
 
 def _until(condition: Any, what: str) -> None:
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 300
     while not condition():
         assert time.monotonic() < deadline, what
         time.sleep(0.02)
